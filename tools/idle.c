@@ -28,6 +28,7 @@ struct view {
     rtl_trace_info_t info;
     struct selection selection;
     struct idle_gpus gpus;
+    struct absent absent; /* of all that is selected */
 };
 
 static uint64_t whole(const struct idle_gpu *device)
@@ -113,19 +114,49 @@ static void show_device(const struct view *view, const struct idle_gpu *device)
     show_gaps(view, device);
 }
 
+/* Processes of which the trace has no kernel: their GPUs have nothing that could be shown. */
+static int show_others(const struct view *view, rtl_trace_t *trace)
+{
+    const rtl_process_t *processes;
+    size_t count;
+    struct absent absent;
+    char text[512];
+    rtl_status_t status = rtlTraceProcesses(trace, &processes, &count);
+    for (size_t i = 0; status == RTL_OK && i < count; ++i) {
+        size_t gpu = 0;
+        while (gpu < view->gpus.count && view->gpus.list[gpu].of.process != processes[i].process)
+            ++gpu;
+        if (gpu < view->gpus.count)
+            continue;
+        status = absent_read(trace, processes[i].process, RTL_TRACE_NONE, &absent);
+        absent_say(&absent, text, sizeof text);
+        if (status == RTL_OK && text[0])
+            (void)printf("\nprocess %" PRIu32 ": %s\n", processes[i].process, text);
+    }
+    return status == RTL_OK ? EXIT_FINE : open_failed(trace, view->options->path);
+}
+
+static int fail_without(const struct view *view)
+{
+    char text[512];
+    absent_say(&view->absent, text, sizeof text);
+    return say_fail(EXIT_USAGE, "%s has no kernels%s%s", view->options->path, text[0] ? ": " : "",
+                    text);
+}
+
 static int show_json(const struct view *view)
 {
     json_t *devices = json_array();
     for (size_t i = 0; i < view->gpus.count; ++i)
         (void)json_array_append_new(devices, idle_gpu_json(&view->gpus.list[i]));
     return open_print_json(
-        json_pack("{s:o, s:o, s:o}", "file", open_text(view->options->path), "filter",
+        json_pack("{s:o, s:o, s:o, s:o}", "file", open_text(view->options->path), "filter",
                   selection_json(&view->selection, view->gpus.count, view->gpus.all, "GPU"), "gpus",
-                  devices),
+                  devices, "absent", absent_json(&view->absent)),
         EXIT_FINE);
 }
 
-static int show(const struct view *view)
+static int show(const struct view *view, rtl_trace_t *trace)
 {
     if (view->options->json)
         return show_json(view);
@@ -135,7 +166,7 @@ static int show(const struct view *view)
             (void)putchar('\n');
         show_device(view, &view->gpus.list[i]);
     }
-    return EXIT_FINE;
+    return show_others(view, trace);
 }
 
 static int look(struct view *view, rtl_trace_t *trace)
@@ -147,11 +178,12 @@ static int look(struct view *view, rtl_trace_t *trace)
     const uint64_t window[2] = {view->selection.from, view->selection.to};
     if (rtlTraceInfo(trace, &view->info) != RTL_OK)
         return open_failed(trace, options->path);
-    if (idle_gpus_read(trace, window, options->top, &view->gpus) != RTL_OK)
+    if (absent_read(trace, 0, RTL_TRACE_NONE, &view->absent) != RTL_OK ||
+        idle_gpus_read(trace, window, options->top, &view->gpus) != RTL_OK)
         return open_failed(trace, options->path);
     if (view->gpus.all == 0)
-        return say_fail(EXIT_USAGE, "%s has no kernels", options->path);
-    return show(view);
+        return fail_without(view);
+    return show(view, trace);
 }
 
 static const struct argp_option option_list[] = {

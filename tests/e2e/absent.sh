@@ -46,3 +46,32 @@ equal "what is absent in the JSON of rtl diff" "$(value diff.json "[run and run[
 equal "what is absent in the JSON of rtl ranges" "$(value ranges.json "it['absent']['kernels']")" 32
 "$rtl" ranges standard.db | grep -qxF '  32 kernels are not in the trace (left out by the mode standard), and in no range' ||
     fail "rtl ranges does not say what is absent"
+
+# One that is whole beside one of which the mode has nothing: each is told for itself.
+SOFTGPU_DURATION=20000 "$rtl" trace -q -m standard --gpu soft -o none.db -- "$bin/hsa_storm" --dispatches 32 --batch 16 >run.out 2>run.err ||
+    fail "the program ended with status $?"
+status=0
+"$rtl" idle none.db 2>none.err >none.out || status=$?
+equal "a trace of no kernels" "$status $(cat none.err)" \
+    "2 rtl: none.db has no kernels: 32 kernels are not in the trace (left out by the mode standard)"
+"$rtl" merge both.db full.db none.db >merge.out || fail "rtl merge ended with status $?"
+"$rtl" idle both.db >both.out
+grep -q '^GPU 0.* of process 1: idle for [0-9]\|^GPU 0: idle for [0-9]' both.out || fail "process 1 has no idle time that is known"
+grep -qxF 'process 2: 32 kernels are not in the trace (left out by the mode standard)' both.out || fail "process 2 is not told of"
+"$rtl" idle --json both.db >both.json
+equal "what is absent of both" "$(value both.json "[it['absent']['kernels'], it['gpus'][0]['absent']]")" "[32, None]"
+for what in "1 False None" "2 True 32"; do
+    "$rtl" summary --json -p "${what%% *}" both.db >both.json
+    equal "whether idle time is not known, and kernels that are absent, of process ${what%% *}" \
+        "$(value both.json "(it['gpus'][0]['idle_ns'] is None if it['gpus'] else True, it['absent'] and it['absent']['kernels'])")" \
+        "($(cut -d' ' -f2 <<<"$what"), ${what##* })"
+done
+
+# Lost, not left out: a program that is killed with its queue full.
+SOFTGPU_DURATION=3000000 "$rtl" trace -q -m full --gpu soft -o killed.db -- timeout -s KILL 3 "$bin/hsa_storm" --dispatches 100000 \
+    >run.out 2>run.err || true
+"$rtl" summary --json killed.db >killed.json
+equal "why kernels of a killed program are absent" "$(value killed.json "(it['absent']['why'], it['absent']['by_mode'])")" "('lost', 0)"
+equal "idle time of it" "$(value killed.json "it['gpus'][0]['idle_ns'] is None")" False
+"$rtl" summary killed.db >killed.out
+grep -q ', idle at most ' killed.out || fail "the summary of lost kernels tells idle time as if it were known"

@@ -3,26 +3,32 @@
 #include "analysis/account.h"
 #include "common/open.h"
 #include "common/show.h"
+#include "store/select.h"
 
 static void add(rtl_trace_t *trace, const rtl_ledger_t *row, struct absent *absent)
 {
     struct account account;
     account_of(row, &account);
     uint64_t by_mode = account_by_mode(&account);
+    uint64_t lost = account.lost_total + account.pending + account.unstored;
     uint64_t *sum = account_is_copies(trace, row) ? &absent->copies : &absent->kernels;
-    *sum += by_mode + account.lost_total + account.pending + account.unstored;
+    *sum += by_mode + lost;
     absent->by_mode += by_mode;
-    for (unsigned what = 0; what < RTL_OPAQUE_OF_DIRECT; ++what)
+    absent->why.mode = by_mode ? partial_mode(trace, row->process) : absent->why.mode;
+    absent->why.lost = absent->why.lost || lost > 0;
+    for (unsigned what = 0; what < RTL_OPAQUE_OF_DIRECT; ++what) {
         absent->packets += row->opaque[what];
+        absent->why.opaque = absent->why.opaque || row->opaque[what] > 0;
+    }
 }
 
-/* Whether a row is about a queue of the GPU. Both lists are by process, then queue. */
-static bool is_of(const rtl_ledger_t *row, uint32_t gpu, const rtl_queue_t *queues, size_t count)
+/* The GPU that a row is of. */
+static uint32_t gpu_of(const rtl_ledger_t *row, const rtl_queue_t *queues, size_t count)
 {
-    for (size_t i = 0; gpu != RTL_TRACE_NONE && i < count; ++i)
+    for (size_t i = 0; i < count; ++i)
         if (queues[i].process == row->process && queues[i].queue == row->queue)
-            return queues[i].gpu == gpu;
-    return gpu == RTL_TRACE_NONE;
+            return queues[i].gpu;
+    return RTL_TRACE_NONE;
 }
 
 rtl_status_t absent_read(rtl_trace_t *trace, uint32_t process, uint32_t gpu, struct absent *absent)
@@ -32,16 +38,15 @@ rtl_status_t absent_read(rtl_trace_t *trace, uint32_t process, uint32_t gpu, str
     size_t row_count;
     size_t queue_count;
     *absent = (struct absent){0};
-    rtl_status_t status = partial_read(trace, process, &absent->why);
-    absent->why.stopped = false;
-    if (status == RTL_OK)
-        status = rtlTraceQueues(trace, &queues, &queue_count);
+    rtl_status_t status = rtlTraceQueues(trace, &queues, &queue_count);
     if (status == RTL_OK)
         status = rtlTraceLedger(trace, &rows, &row_count);
-    for (size_t i = 0; status == RTL_OK && i < row_count; ++i)
-        if ((process == 0 || rows[i].process == process) &&
-            is_of(&rows[i], gpu, queues, queue_count))
+    for (size_t i = 0; status == RTL_OK && i < row_count; ++i) {
+        uint32_t of = gpu_of(&rows[i], queues, queue_count);
+        if ((process == 0 || rows[i].process == process) && (gpu == RTL_TRACE_NONE || of == gpu) &&
+            rtl_trace_selects(trace, rows[i].process, of))
             add(trace, &rows[i], absent);
+    }
     return status;
 }
 

@@ -16,7 +16,8 @@ struct absent {
     struct partial why;
 };
 
-/** Reads what is absent of a process (0: of all) on a GPU (RTL_TRACE_NONE: on all). On failure
+/** Reads what is absent of a process (0: of all) on a GPU (RTL_TRACE_NONE: on all), as far as these
+ * are selected (store/select.h). On failure
  * rtlTraceError tells. */
 rtl_status_t absent_read(rtl_trace_t *trace, uint32_t process, uint32_t gpu, struct absent *absent);
 

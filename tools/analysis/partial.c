@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *mode_of(rtl_trace_t *trace, uint32_t process)
+const char *partial_mode(rtl_trace_t *trace, uint32_t process)
 {
     const rtl_process_t *processes;
     size_t count;
@@ -24,7 +24,7 @@ static void add(rtl_trace_t *trace, const rtl_ledger_t *row, struct partial *par
 {
     struct account account;
     account_of(row, &account);
-    const char *mode = mode_of(trace, row->process);
+    const char *mode = partial_mode(trace, row->process);
     uint64_t by_mode = mode ? account_by_mode(&account) : 0;
     partial->by_mode += by_mode;
     partial->mode = by_mode ? mode : partial->mode;

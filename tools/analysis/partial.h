@@ -21,6 +21,9 @@ struct partial {
     bool lost;        /**< kernels were lost */
 };
 
+/** The mode of a process, NULL if that is full: it leaves nothing out. The trace's. */
+const char *partial_mode(rtl_trace_t *trace, uint32_t process);
+
 /** True if a launch is not whole: kernels of it are missing, or may be in packets of it that RTL
  * could not see. */
 bool partial_is(const rtl_graph_launch_t *launch);

@@ -93,8 +93,8 @@ struct steps {
     /** By kernels: eager kernels of the queues with blocks that repeat, and those of them in
      * the blocks that repeat. */
     uint64_t kernels, kernels_in_blocks;
-    struct absent absent; /**< of their processes: what may have run while GPUs seem idle */
-    bool untold; /**< kernels of replays are not told from eager ones: a mode other than full */
+    struct absent absent; /**< what may have run while GPUs seem idle */
+    bool untold; /**< kernels of replays are not told from eager ones: modes lite and standard */
     uint64_t without_work;    /**< of STEPS_BY_RANGE: ranges that no kernel or copy belongs to */
     uint64_t without_kernels; /**< launches of which no kernel is in the trace */
 };

@@ -254,31 +254,9 @@ static void find_trends(struct steps_thread *thread)
     free(quarters);
 }
 
-static void add_absent(struct absent *sum, const struct absent *absent)
+static bool tells_replays(const char *mode)
 {
-    sum->kernels += absent->kernels;
-    sum->copies += absent->copies;
-    sum->packets += absent->packets;
-    sum->by_mode += absent->by_mode;
-    sum->why.mode = absent->why.mode ? absent->why.mode : sum->why.mode;
-    sum->why.opaque = sum->why.opaque || absent->why.opaque;
-    sum->why.lost = sum->why.lost || absent->why.lost;
-}
-
-/* What is not in the trace of processes with steps. Threads of a process stand together. */
-static rtl_status_t find_absent(rtl_trace_t *trace, struct steps *steps)
-{
-    struct absent absent;
-    rtl_status_t status = RTL_OK;
-    for (size_t i = 0; i < steps->count && status == RTL_OK; ++i) {
-        uint32_t process = steps->threads[i].process;
-        if (i > 0 && steps->threads[i - 1].process == process)
-            continue;
-        status = absent_read(trace, process, RTL_TRACE_NONE, &absent);
-        if (status == RTL_OK)
-            add_absent(&steps->absent, &absent);
-    }
-    return status;
+    return strcmp(mode, "full") == 0 || strcmp(mode, "hip") == 0;
 }
 
 /* Whether a process with steps was recorded in a mode that does not tell replays. */
@@ -290,7 +268,7 @@ static rtl_status_t find_untold(rtl_trace_t *trace, struct steps *steps)
     for (size_t i = 0; i < count && status == RTL_OK; ++i)
         for (size_t k = 0; k < steps->count; ++k)
             steps->untold |= steps->threads[k].process == processes[i].process &&
-                             strcmp(processes[i].mode, "full") != 0;
+                             !tells_replays(processes[i].mode);
     return status;
 }
 
@@ -363,6 +341,6 @@ rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
         }
     }
     if (status == RTL_OK)
-        status = find_absent(trace, steps);
+        status = absent_read(trace, 0, RTL_TRACE_NONE, &steps->absent);
     return status == RTL_OK ? find_untold(trace, steps) : status;
 }

@@ -68,9 +68,9 @@ _rtl() {
     trace:--metrics) mapfile -t COMPREPLY < <(compgen -W "list waves gpu_busy valu_per_wave l2_hit fetch_bytes write_bytes" -- "$cur") ;;
     ranges:-m | ranges:--metrics) mapfile -t COMPREPLY < <(compgen -W "list all" -- "$cur") ;;
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
-    export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3" -- "$cur") ;;
+    export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3 html" -- "$cur") ;;
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
-    export:--to) mapfile -t COMPREPLY < <(compgen -W "html chrome perfetto csv 500ms 2s 1m" -- "$cur") ;;
+    export:--to) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3 html 500ms 2s 1m" -- "$cur") ;;
     *:--from | *:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     *:--phase) mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$cur") ;;
     summary:--gpu | idle:--gpu | timeline:--gpu | export:--gpu | view:--gpu | *:--rank | *:--stream) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$cur") ;;

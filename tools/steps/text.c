@@ -69,7 +69,7 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
                      show_things(steps->kernels, "eager kernel").text,
                      show_share(steps->kernels_in_blocks, steps->kernels).text);
     if (steps->untold)
-        (void)printf("  not full mode: kernels of replays are not told from eager ones\n");
+        (void)printf("  modes lite and standard do not tell kernels of replays from eager ones\n");
     absent_say(&steps->absent, text, sizeof text);
     if (text[0])
         (void)printf("  %s\n    and may have run while GPUs seem idle\n", text);
@@ -268,8 +268,9 @@ static void show_outside(const struct steps_view *view)
         const struct steps_thread *thread = &view->steps->threads[i];
         (void)printf("\nin no step");
         if (view->steps->count > 1)
-            (void)printf(" of process %" PRIu32 ", thread %" PRIu32, thread->process,
-                         thread->thread);
+            (void)printf(" of process %" PRIu32, thread->process);
+        if (view->steps->count > 1 && thread->thread)
+            (void)printf(", thread %" PRIu32, thread->thread);
         (void)putchar('\n');
         struct table *table = table_new("lrrrrr");
         table_cell(table, "");

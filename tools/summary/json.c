@@ -37,7 +37,7 @@ static json_t *json_gpus(const struct summary *summary)
         (void)json_object_set_new(object, "host", open_text(gpu->host));
         (void)json_object_set_new(object, "name", open_text(gpu->agent->name));
         (void)json_object_set_new(object, "product", open_text(gpu->agent->product));
-        (void)json_object_set_new(object, "queues", json_integer(gpu->queues));
+        (void)json_object_set_new(object, "queues", open_number(summary_queues(summary, i)));
         (void)json_object_set_new(object, "copies", open_number(gpu->copies));
         (void)json_object_set_new(object, "copy_ns", open_number(gpu->copying));
         (void)json_object_set_new(object, "copy_overlap_ns", open_number(gpu->copied_under));
@@ -298,6 +298,7 @@ json_t *summary_json(struct summary *summary)
                   json_queues(summary), "kernels", json_kernels(summary), "copy_count",
                   open_number(summary->copies.copies), "copy_bytes",
                   open_number(summary->copies.bytes), "copies", json_copies(&summary->copies));
+    (void)json_object_set_new(object, "absent", absent_json(&summary->absent));
     (void)json_object_set_new(object, "families", json_families(summary));
     (void)json_object_set_new(object, "unseen_hips", unseen_json(&summary->unseen));
     (void)json_object_set_new(object, "unseen_kernels",

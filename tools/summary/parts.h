@@ -59,6 +59,9 @@ uint32_t summary_gpu(const struct summary *summary, size_t place);
  */
 bool summary_shows(const struct summary *summary, uint64_t kernels, uint64_t copies);
 
+/** Queues of the GPU at a place of the tally; with filters those that something is left of. */
+uint64_t summary_queues(const struct summary *summary, size_t gpu);
+
 /** How many of `count` rows are shown. */
 size_t summary_rows(const struct summary *summary, size_t count);
 

@@ -57,6 +57,16 @@ bool summary_shows(const struct summary *summary, uint64_t kernels, uint64_t cop
            filter_given(summary->selection.filter, FILTER_ALL & ~FILTER_TIMES) == 0;
 }
 
+uint64_t summary_queues(const struct summary *summary, size_t gpu)
+{
+    const struct tally *tally = &summary->tally;
+    uint64_t count = 0;
+    for (size_t i = 0; i < tally->queue_count; ++i)
+        count += tally->queues[i].device == gpu &&
+                 summary_shows(summary, tally->queues[i].span.kernels, 0);
+    return count;
+}
+
 size_t summary_rows(const struct summary *summary, size_t count)
 {
     return summary->top && summary->top < count ? summary->top : count;

@@ -124,19 +124,9 @@ static void show_busy(const struct summary *summary, const rtl_span_t *span, FIL
                   show_duration((double)span->busy).text,
                   show_share(span->busy, summary_time(summary, span)).text, of_what(summary));
     if (!summary->hides)
-        (void)fprintf(out, ", idle %s", show_duration((double)summary_idle(summary, span)).text);
+        (void)fprintf(out, ", idle %s%s", absent_any(&summary->absent) ? "at most " : "",
+                      show_duration((double)summary_idle(summary, span)).text);
     (void)fputc('\n', out);
-}
-
-/* Queues of a GPU; with filters those that something is left of. */
-static uint64_t count_queues(const struct summary *summary, size_t gpu)
-{
-    const struct tally *tally = &summary->tally;
-    uint64_t count = 0;
-    for (size_t i = 0; i < tally->queue_count; ++i)
-        count += tally->queues[i].device == gpu &&
-                 summary_shows(summary, tally->queues[i].span.kernels, 0);
-    return count;
 }
 
 static void show_gpu(const struct summary *summary, size_t number, FILE *out)
@@ -148,7 +138,7 @@ static void show_gpu(const struct summary *summary, size_t number, FILE *out)
     show_plain(" (", gpu->agent->product, ")", out);
     show_busy(summary, span, out);
     (void)fprintf(out, "    %s on %s", show_things(span->kernels, "kernel").text,
-                  show_things(count_queues(summary, number), "queue").text);
+                  show_things(summary_queues(summary, number), "queue").text);
     if (span->overlap)
         (void)fprintf(out, ", two or more at once for %s (%s of busy)",
                       show_duration((double)span->overlap).text,
@@ -177,7 +167,8 @@ static void show_idle(const struct summary *summary, const struct idle_device *d
     size_t *order = memory_new(device->idle.count, sizeof *order);
     size_t count = idle_order(&device->idle, order);
     if (count)
-        (void)fprintf(out, "    neither kernels nor copies for %s%s:",
+        (void)fprintf(out, "    neither kernels nor copies for %s%s%s:",
+                      absent_any(&summary->absent) ? "at most " : "",
                       show_share(device->idle.ns + outside, whole).text, of_what(summary));
     unsigned used = LINE;
     for (size_t i = 0; i < count && i < CAUSES_SHOWN; ++i) {

@@ -180,7 +180,7 @@ export function phasesSection(report: Report): HTMLElement {
     chart = new Chart(place, drawn);
     const left = (steps.phase_count ?? 0) - steps.phases.length;
     return section('steps', 'Steps', element('p', { class: 'soft' }, `By ${BY[steps.by ?? ''] ?? steps.by}. A step goes from its first kernel to that of the next step.` +
-        `${steps.graphs_told === false ? ' Not full mode: kernels of replays are not told from eager ones.' : ''}${steps.absent ? ` ${absentText(steps.absent)}` : ''}`),
+        `${steps.graphs_told === false ? ' Modes lite and standard do not tell kernels of replays from eager ones.' : ''}${steps.absent ? ` ${absentText(steps.absent)}` : ''}`),
     phaseTable(report), activityLegend(),
     left > 0 && element('p', { class: 'soft' }, `and ${count(left)} phases with less time (rtl steps --top 0)`),
     element('h3', {}, 'How long each step took, over time since the recording began'), place,
