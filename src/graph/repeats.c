@@ -267,11 +267,11 @@ static void add_member(struct rtl_repeats *repeats, struct rtl_segment *segment,
 void rtl_repeats_add_arguments(struct rtl_repeats *repeats, uint32_t place, uint64_t arguments)
 {
     struct rtl_segment *segment = &repeats->segments[place];
+    if (arguments == 0 || segment->argument_count == RTL_SEGMENT_ARGUMENTS)
+        return;
     for (uint32_t i = 0; i < segment->argument_count; i++)
         if (segment->arguments[i] == arguments)
             return;
-    if (arguments == 0)
-        return;
     if (rtl_registry_grow((void **)&segment->arguments, &segment->argument_capacity,
                           segment->argument_count + 1, sizeof *segment->arguments))
         segment->arguments[segment->argument_count++] = arguments;

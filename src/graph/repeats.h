@@ -57,6 +57,8 @@ struct rtl_batch_class {
 /** Of a segment's `before` and `after`: it varies. */
 #define RTL_SEGMENT_MANY (RTL_NONE - 1)
 
+#define RTL_SEGMENT_ARGUMENTS 512u /**< addresses at most */
+
 struct rtl_segment {
     uint64_t fingerprint, seen;
     uint32_t kernels;    /**< 0: the place is free */
@@ -65,7 +67,8 @@ struct rtl_segment {
     bool open;           /**< its last batch was as large as it could be: more may follow */
     bool ramp;           /**< it began with a batch of one and went on: nothing came before */
     uint64_t begin;      /**< address of its first kernel's arguments, 0: not known */
-    uint64_t *arguments; /**< addresses of those that are known: first and last ones of batches */
+    uint64_t *arguments; /**< addresses of some: first and last ones of batches, by which segments
+                            of one memory are known (rows.h) */
     uint32_t argument_count, argument_capacity;
     uint32_t before, after; /**< the segment that always is, RTL_NONE: none yet */
     uint32_t first, last;   /**< launches */
@@ -132,7 +135,9 @@ uint32_t rtl_repeats_segment(struct rtl_repeats *repeats, uint64_t fingerprint, 
 void rtl_repeats_join(struct rtl_repeats *repeats, uint32_t segment, uint32_t class,
                       uint32_t offset);
 
-/** The segment has a kernel with arguments at the address; 0: not known. */
+/** The segment has a kernel with arguments at the address; 0: not known. Those beyond
+ * RTL_SEGMENT_ARGUMENTS are not noted: a graph of thousands of kernels whose batches are cut
+ * elsewhere each time would have as many. */
 void rtl_repeats_add_arguments(struct rtl_repeats *repeats, uint32_t segment, uint64_t arguments);
 
 /** How often the segment of a home was seen. */
