@@ -357,6 +357,20 @@ static void release_job(void *pointer)
     free(job->kernels);
 }
 
+/* A thread's part becomes part of the whole, and goes: there may be many. */
+static bool merge_part(struct rtl_aggregate *aggregate, const struct rtl_aggregate_key *key,
+                       uint32_t group, struct rtl_stat **part)
+{
+    if (!*part)
+        return true;
+    struct rtl_aggregate_group *whole = rtl_aggregate_group_of(&aggregate->groups, key, group);
+    bool merged = whole && rtl_stat_merge(&whole->stat, *part);
+    rtl_stat_free(*part);
+    free(*part);
+    *part = NULL;
+    return merged;
+}
+
 /* What the threads have added up becomes groups. */
 static bool merge_workers(struct rtl_aggregate *aggregate)
 {
@@ -364,15 +378,9 @@ static bool merge_workers(struct rtl_aggregate *aggregate)
     for (unsigned i = 0; i < aggregate->threads; i++) {
         const struct rtl_aggregate_worker *worker = aggregate->workers[i];
         for (uint32_t context = 0; context < worker->contexts; context++)
-            for (uint32_t group = 0; worker->stats[context] && group < worker->groups; group++) {
-                const struct rtl_stat *part = worker->stats[context][group];
-                if (!part)
-                    continue;
-                struct rtl_aggregate_group *whole =
-                    rtl_aggregate_group_of(&aggregate->groups, &keys[context], group);
-                if (!whole || !rtl_stat_merge(&whole->stat, part))
+            for (uint32_t group = 0; worker->stats[context] && group < worker->groups; group++)
+                if (!merge_part(aggregate, &keys[context], group, &worker->stats[context][group]))
                     return false;
-            }
     }
     return true;
 }
