@@ -39,6 +39,7 @@ static const struct command commands[] = {
     {"export", cmd_export, "write a trace in the formats of other tools"},
     {"import", cmd_import, "make a trace of a recording of rocmProfileData"},
     {"merge", cmd_merge, "make one trace of several: ranks, hosts"},
+    {"index", cmd_index, "add statistics to a trace of an earlier version"},
     {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},
     {"bench", cmd_bench, "what profilers cost here, and whether they see everything"},
     {"demo", cmd_demo, "record a small decode loop on the software GPU"},

@@ -55,16 +55,9 @@ static bool same_key(const struct rtl_aggregate_key *a, const struct rtl_aggrega
  * short. */
 static uint32_t context_of(struct rtl_aggregate *aggregate, const struct chosen *chosen)
 {
-    unsigned by = aggregate->request.by;
     const struct rtl_chunk *chunk = &chosen->row->chunk;
-    bool process = (by & (RTL_BY_PROCESS | RTL_BY_QUEUE | RTL_BY_SYMBOL | RTL_BY_SHAPE |
-                          RTL_AGGREGATE_GRAPHS)) != 0;
-    const struct rtl_aggregate_key key = {
-        .process = process ? chunk->process : 0,
-        .device = by & RTL_BY_DEVICE ? chosen->device : RTL_TRACE_NONE,
-        .queue = by & RTL_BY_QUEUE ? chunk->queue : RTL_TRACE_NONE,
-        .graph = RTL_TRACE_NONE,
-        .node = RTL_TRACE_NONE};
+    const struct rtl_aggregate_key key =
+        rtl_aggregate_key_of(aggregate->request.by, chunk->process, chosen->device, chunk->queue);
     uint64_t queue = rtl_index_key(chunk->process, chunk->queue);
     uint32_t known = rtl_index_get(&aggregate->queue_contexts, queue);
     if (known != RTL_INDEX_MISSING)
@@ -421,6 +414,14 @@ static rtl_status_t make_pool(struct rtl_aggregate *aggregate)
 static rtl_status_t prepare(struct rtl_aggregate *aggregate)
 {
     rtl_trace_t *trace = aggregate->trace;
+    if (!rtl_aggregate_shapes_make(&aggregate->shapes, trace, aggregate->request.by))
+        return RTL_E_MEMORY;
+    return rtl_aggregate_devices_make(&aggregate->devices, trace, &aggregate->request);
+}
+
+static rtl_status_t prepare_kernels(struct rtl_aggregate *aggregate)
+{
+    rtl_trace_t *trace = aggregate->trace;
     rtl_status_t status = RTL_OK;
     if (aggregate->request.by & RTL_AGGREGATE_GRAPHS) {
         status = rtl_trace_load_graphs(trace);
@@ -428,11 +429,6 @@ static rtl_status_t prepare(struct rtl_aggregate *aggregate)
         if (status == RTL_OK && !aggregate->recent)
             status = RTL_E_MEMORY;
     }
-    if (status == RTL_OK &&
-        !rtl_aggregate_shapes_make(&aggregate->shapes, trace, aggregate->request.by))
-        status = RTL_E_MEMORY;
-    if (status == RTL_OK)
-        status = rtl_aggregate_devices_make(&aggregate->devices, trace, &aggregate->request);
     if (status == RTL_OK)
         status = choose_chunks(aggregate);
     if (status == RTL_OK)
@@ -466,6 +462,52 @@ static rtl_status_t finish(struct rtl_aggregate *aggregate)
     return RTL_OK;
 }
 
+/* Without unpacking a kernel, where the trace has statistics and `kernels` does not forbid it. */
+static rtl_status_t add_up(struct rtl_aggregate *aggregate, bool kernels)
+{
+    rtl_status_t status = prepare(aggregate);
+    if (status != RTL_OK)
+        return status;
+    if (!kernels &&
+        rtl_aggregate_has_stats(aggregate->trace, &aggregate->request, &aggregate->devices))
+        return rtl_aggregate_take_stats(aggregate->trace, &aggregate->request, &aggregate->shapes,
+                                        &aggregate->devices, &aggregate->groups);
+    status = prepare_kernels(aggregate);
+    return status == RTL_OK ? work(aggregate) : status;
+}
+
+static rtl_status_t make(rtl_trace_t *trace, const rtl_aggregate_request_t *request, bool kernels,
+                         struct rtl_aggregate *made)
+{
+    made->trace = trace;
+    made->request = *request;
+    made->filter =
+        (rtl_kernel_filter_t){request->from, request->to, request->process, request->queue, 0};
+    rtl_status_t status = add_up(made, kernels);
+    if (status == RTL_OK)
+        status = finish(made);
+    dismiss(made);
+    return status == RTL_E_MEMORY ? rtl_trace_fail_sqlite(trace, SQLITE_NOMEM) : status;
+}
+
+rtl_status_t rtl_aggregate_kernels(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
+                                   uint32_t most, bool *many, rtl_aggregate_t **aggregate)
+{
+    struct rtl_aggregate *made = calloc(1, sizeof *made);
+    *aggregate = NULL;
+    *many = false;
+    if (!made)
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    made->groups.most = most;
+    rtl_status_t status = make(trace, request, true, made);
+    *many = made->groups.many;
+    if (status == RTL_OK)
+        *aggregate = made;
+    else
+        rtlAggregateFree(made);
+    return status;
+}
+
 rtl_status_t rtlTraceAggregate(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
                                rtl_aggregate_t **aggregate)
 {
@@ -475,25 +517,26 @@ rtl_status_t rtlTraceAggregate(rtl_trace_t *trace, const rtl_aggregate_request_t
     struct rtl_aggregate *made = calloc(1, sizeof *made);
     if (!made)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    made->trace = trace;
-    made->request = *request;
-    made->filter =
-        (rtl_kernel_filter_t){request->from, request->to, request->process, request->queue, 0};
-    rtl_status_t status = prepare(made);
+    rtl_status_t status = make(trace, request, false, made);
     if (status == RTL_OK)
-        status = work(made);
-    if (status == RTL_OK)
-        status = finish(made);
-    dismiss(made);
-    if (status == RTL_OK) {
         *aggregate = made;
-        return RTL_OK;
-    }
-    rtlAggregateFree(made);
-    return status == RTL_E_MEMORY ? rtl_trace_fail_sqlite(trace, SQLITE_NOMEM) : status;
+    else
+        rtlAggregateFree(made);
+    return status;
 }
 
 /* Giving out. */
+
+const struct rtl_aggregate_group *rtl_aggregate_all(const rtl_aggregate_t *aggregate, size_t *count)
+{
+    *count = aggregate->groups.list.count;
+    return aggregate->groups.list.items;
+}
+
+const struct rtl_shape *rtl_aggregate_shape(const rtl_aggregate_t *aggregate, uint32_t group)
+{
+    return rtl_aggregate_shapes_sample(&aggregate->shapes, group);
+}
 
 rtl_status_t rtlAggregateGroups(const rtl_aggregate_t *aggregate, const rtl_group_t **items,
                                 size_t *count)

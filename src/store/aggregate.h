@@ -131,8 +131,14 @@ struct rtl_aggregate_groups {
     struct rtl_list list;   /**< struct rtl_aggregate_group */
     struct rtl_index steps; /**< the way from a key to its group */
     uint32_t step_count;
+    uint32_t most; /**< no more groups are made; 0: as many as there are */
+    bool many;     /**< one more would have been needed */
     rtl_group_t *given;
 };
+
+/** What kernels of a queue, on a device (a place), are told apart by. */
+struct rtl_aggregate_key rtl_aggregate_key_of(unsigned by, uint32_t process, uint32_t device,
+                                              uint32_t queue);
 
 /** The group of a key and a group of shapes, made if it is new; NULL when memory is short. It lives
  * until the next call. */
@@ -144,5 +150,30 @@ struct rtl_aggregate_group *rtl_aggregate_group_of(struct rtl_aggregate_groups *
 bool rtl_aggregate_groups_finish(struct rtl_aggregate_groups *groups,
                                  const struct rtl_aggregate_shapes *shapes, unsigned by);
 void rtl_aggregate_groups_free(struct rtl_aggregate_groups *groups);
+
+/* Statistics that the trace has (aggregate_stats.c). */
+
+/** True if they answer a request, whose devices were made. */
+bool rtl_aggregate_has_stats(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
+                             const struct rtl_aggregate_devices *devices);
+
+/** Takes groups and times from them. */
+rtl_status_t rtl_aggregate_take_stats(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
+                                      const struct rtl_aggregate_shapes *shapes,
+                                      const struct rtl_aggregate_devices *devices,
+                                      struct rtl_aggregate_groups *groups);
+
+/* All of it (aggregate.c), for who makes statistics. */
+
+/** As rtlTraceAggregate, by unpacking all kernels. `most` groups are made at most, unless it is 0:
+ * `*many` tells that this was not enough. */
+rtl_status_t rtl_aggregate_kernels(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
+                                   uint32_t most, bool *many, rtl_aggregate_t **aggregate);
+
+/** The groups as they were added up, the largest total first; and a shape that stands for a group
+ * of shapes. Both belong to the aggregate, or its trace. */
+const struct rtl_aggregate_group *rtl_aggregate_all(const rtl_aggregate_t *aggregate,
+                                                    size_t *count);
+const struct rtl_shape *rtl_aggregate_shape(const rtl_aggregate_t *aggregate, uint32_t group);
 
 #endif

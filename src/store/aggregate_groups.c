@@ -17,10 +17,24 @@ static uint32_t go(struct rtl_aggregate_groups *groups, uint32_t from, uint32_t 
     return rtl_index_put(&groups->steps, step, to) == 0 ? to : NONE;
 }
 
+struct rtl_aggregate_key rtl_aggregate_key_of(unsigned by, uint32_t process, uint32_t device,
+                                              uint32_t queue)
+{
+    bool apart = (by & (RTL_BY_PROCESS | RTL_BY_QUEUE | RTL_BY_SYMBOL | RTL_BY_SHAPE |
+                        RTL_AGGREGATE_GRAPHS)) != 0;
+    return (struct rtl_aggregate_key){.process = apart ? process : 0,
+                                      .device = by & RTL_BY_DEVICE ? device : RTL_TRACE_NONE,
+                                      .queue = by & RTL_BY_QUEUE ? queue : RTL_TRACE_NONE,
+                                      .graph = RTL_TRACE_NONE,
+                                      .node = RTL_TRACE_NONE};
+}
+
 static struct rtl_aggregate_group *add(struct rtl_aggregate_groups *groups,
                                        const struct rtl_aggregate_key *key, uint32_t shape_group)
 {
-    struct rtl_aggregate_group *group = rtl_list_append(&groups->list, sizeof *group);
+    groups->many = groups->most && groups->list.count >= groups->most;
+    struct rtl_aggregate_group *group =
+        groups->many ? NULL : rtl_list_append(&groups->list, sizeof *group);
     if (group) {
         group->key = *key;
         group->shape_group = shape_group;

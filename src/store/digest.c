@@ -259,6 +259,28 @@ int rtl_digest_store(sqlite3 *db)
     return result;
 }
 
+int rtl_digest_renew(sqlite3 *db, const char *table)
+{
+    sqlite3_stmt *object = NULL;
+    sqlite3_stmt *update = NULL;
+    struct digest digest;
+    int result = prepare(db,
+                         sqlite3_mprintf("SELECT name, type, tbl_name, sql FROM main.sqlite_master"
+                                         " WHERE type = 'table' AND name = %Q",
+                                         table),
+                         &object);
+    if (result == SQLITE_OK)
+        result = prepare(db, sqlite3_mprintf("INSERT OR REPLACE INTO main.digests VALUES(?, ?, ?)"),
+                         &update);
+    if (result == SQLITE_OK && (result = sqlite3_step(object)) == SQLITE_ROW)
+        result = digest_of(db, "main", object, 0, &digest);
+    if (result == SQLITE_OK)
+        result = store(update, table, &digest);
+    (void)sqlite3_finalize(object);
+    (void)sqlite3_finalize(update);
+    return result;
+}
+
 /* Comparing. */
 
 struct search {

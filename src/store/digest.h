@@ -17,6 +17,9 @@
  * is open. The last thing that is written into a trace. An SQLite result code. */
 int rtl_digest_store(sqlite3 *db);
 
+/** Makes the digest of one table anew, of which there is one. */
+int rtl_digest_renew(sqlite3 *db, const char *table);
+
 /** Told of each difference that is found, in part of a sentence such as "the table notes does not
  * hold what was recorded". Names in it are the file's. */
 typedef void (*rtl_digest_tell)(void *context, const char *what);

@@ -42,6 +42,8 @@ static const char *const tables[] = {
     "sample_chunks",
     "uncounted",
     "hip_queues",
+    "stat_blocks",
+    "stat_spans",
     "digests",
 };
 

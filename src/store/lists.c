@@ -415,6 +415,12 @@ static rtl_status_t load_clocks(rtl_trace_t *trace)
 
 /* Facts. */
 
+static bool take_basis(int64_t value, uint32_t *basis)
+{
+    *basis = (uint32_t)value;
+    return value >= 0 && value <= UINT32_MAX;
+}
+
 static int take_fact(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     (void)item;
@@ -446,6 +452,10 @@ static int take_fact(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
         info->failure = rtl_row_text(trace, row, 1);
     else if (strcmp(key, "accounted") == 0)
         info->accounted = sqlite3_column_int(row, 1) != 0;
+    else if (strcmp(key, "stats") == 0)
+        trace->stats.made = take_basis(sqlite3_column_int64(row, 1), &trace->stats.basis);
+    else if (strcmp(key, "stats_graphs") == 0)
+        trace->stats.graphs = sqlite3_column_int(row, 1) != 0;
     return info->creator && info->command && info->host && info->failure ? 0 : -1;
 }
 

@@ -8,6 +8,7 @@
 #include "store/digest.h"
 #include "store/file.h"
 #include "store/sqlite_path.h"
+#include "store/stats_make.h"
 #include "store/sums.h"
 
 #include <errno.h>
@@ -281,7 +282,8 @@ static int copy_tables(struct merge *merge)
     sqlite3_stmt *tables = NULL;
     int result = sqlite3_prepare_v2(merge->db,
                                     "SELECT name FROM main.sqlite_master WHERE type = 'table'"
-                                    " AND name NOT IN ('meta', 'digests') ORDER BY rowid",
+                                    " AND name NOT IN ('meta', 'digests', 'stat_blocks',"
+                                    " 'stat_spans') ORDER BY rowid",
                                     -1, &tables, NULL);
     while (result == SQLITE_OK && !merge->failed && sqlite3_step(tables) == SQLITE_ROW)
         (void)copy_table(merge, (const char *)sqlite3_column_text(tables, 0));
@@ -555,12 +557,15 @@ static int end_facts(struct merge *merge, const char *command, const struct rtl_
     return merge->failed ? -1 : 0;
 }
 
-static int store_digests(struct merge *merge)
+static int close_trace(struct merge *merge)
 {
     if (run(merge, sqlite3_mprintf("BEGIN")) != 0)
         return -1;
-    if (rtl_digest_store(merge->db) != SQLITE_OK)
-        return fail_sql(merge);
+    struct rtl_stats_done done;
+    char error[512];
+    if (rtl_stats_close(merge->db, merge->path, RTL_STATS_KERNELS, &done, error, sizeof error) !=
+        RTL_OK)
+        return fail(merge, "cannot write the merged trace: %s", error);
     return run(merge, sqlite3_mprintf("COMMIT"));
 }
 
@@ -579,7 +584,7 @@ int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inp
     if (result == 0)
         result = end_facts(&merge, command, inputs);
     if (result == 0)
-        result = store_digests(&merge);
+        result = close_trace(&merge);
     if (result == 0)
         result =
             run(&merge, sqlite3_mprintf("PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE"));

@@ -74,6 +74,14 @@ struct rtl_list {
     size_t count, capacity;
 };
 
+/** What meta says of statistics, and what rtl_stats_usable has found. */
+struct rtl_trace_stats {
+    bool made;      /**< there are some */
+    bool graphs;    /**< they tell kernels apart by graph, too */
+    uint32_t basis; /**< what they were made of */
+    bool asked, usable;
+};
+
 struct rtl_trace {
     sqlite3 *db;
     bool owned;   /**< the connection is closed with the trace */
@@ -81,6 +89,7 @@ struct rtl_trace {
     char *path;
     char error[512];
     rtl_trace_info_t info;
+    struct rtl_trace_stats stats;
     struct rtl_strings *strings;
     /* Of the public structs. */
     struct rtl_list processes, agents, queues, ledger, notes, pauses;

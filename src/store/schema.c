@@ -156,6 +156,16 @@ const char rtl_schema_hip[] =
     "CREATE TABLE hip_queues(process INTEGER, queue INTEGER, library TEXT, calls TEXT,"
     " PRIMARY KEY(process, queue)) WITHOUT ROWID;";
 
+/* Made anew in traces of an earlier version, too. */
+const char rtl_schema_stats[] =
+    "CREATE TABLE IF NOT EXISTS main.stat_blocks(block INTEGER PRIMARY KEY, process INTEGER,"
+    " groups INTEGER, bins INTEGER, kernels INTEGER, checksum INTEGER, data BLOB);"
+
+    /* Its agent or queue is NULL, so no key has them. */
+    "CREATE TABLE IF NOT EXISTS main.stat_spans(process INTEGER, agent INTEGER, queue INTEGER,"
+    " kernels INTEGER, start INTEGER, end INTEGER, busy INTEGER, overlap INTEGER,"
+    " copied INTEGER);";
+
 const char rtl_schema_digests[] =
-    "CREATE TABLE digests(name TEXT PRIMARY KEY NOT NULL, rows INTEGER, digest INTEGER)"
+    "CREATE TABLE IF NOT EXISTS main.digests(name TEXT PRIMARY KEY NOT NULL, rows INTEGER, digest INTEGER)"
     " WITHOUT ROWID;";

@@ -11,7 +11,7 @@
 /** A reader refuses a newer major version; a newer minor one only adds tables, columns and
  * keys. SQLite's user_version holds major * 1000 + minor. */
 #define RTL_FORMAT_MAJOR 1
-#define RTL_FORMAT_MINOR 6
+#define RTL_FORMAT_MINOR 7
 #define RTL_FORMAT_SCALE 1000
 
 /** Statements that make an empty trace in an empty database. */
@@ -20,6 +20,7 @@ extern const char rtl_schema_ledger[];   /**< the tables of the ledger, of pause
 extern const char rtl_schema_graphs[];   /**< the tables of graphs */
 extern const char rtl_schema_counters[]; /**< the tables of hardware counters */
 extern const char rtl_schema_hip[];      /**< the table of HIP's queues */
-extern const char rtl_schema_digests[];  /**< the table of digests */
+extern const char rtl_schema_stats[];    /**< the tables of statistics, unless they are there */
+extern const char rtl_schema_digests[];  /**< the table of digests, the same */
 
 #endif

@@ -36,8 +36,8 @@ struct rtl_stat {
     rtl_wide squares;
     uint64_t least_inverted; /**< ~least: 0 is "none yet" */
     uint64_t max;
-    uint64_t **octaves; /**< RTL_STAT_OCTAVES, of RTL_STAT_STEPS counts each, NULL: none. NULL: `few`
-                             has them all */
+    uint64_t **octaves; /**< RTL_STAT_OCTAVES, of RTL_STAT_STEPS counts each, NULL: none. NULL:
+                           `few` has them all */
     uint32_t few_count;
     uint32_t few_bins[RTL_STAT_FEW];
     uint64_t few_counts[RTL_STAT_FEW];

@@ -17,6 +17,7 @@ const struct rtl_sum rtl_sums[RTL_SUMS] = {
      "process,queue,samples,counts,owner_min,owner_max", false},
     {"symbol_blocks", "block", "checksum", "data", "process,symbols,bytes,symbol_min,symbol_max",
      true},
+    {"stat_blocks", "block", "checksum", "data", "process,groups,bins,kernels", true},
     {"launch_chunks", "chunk", "summary_checksum", "summary",
      "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
      "correlation_max",

@@ -1,0 +1,292 @@
+#include "store/stats_make.h"
+
+#include "store/aggregate.h"
+#include "store/digest.h"
+#include "store/schema.h"
+#include "store/stats_read.h"
+#include "store/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many groups are read in a tenth of a second, and take some 50 MB while they are made. Fewer,
+ * where there are few kernels: statistics should not be as large as what they are of. */
+#define GROUPS_MOST     262144u
+#define GROUPS_ALWAYS   4096u
+#define KERNELS_A_GROUP 8u
+
+#define BY_QUEUE (RTL_BY_QUEUE | RTL_BY_SHAPE)
+#define BY_GRAPH (BY_QUEUE | RTL_BY_GRAPH | RTL_BY_GENERATION | RTL_BY_NODE)
+
+struct rtl_stats_packed {
+    struct rtl_stat_block block;
+    unsigned char *data;
+    size_t size;
+};
+
+/* A group on its way into a block. */
+struct placed {
+    uint32_t process;
+    struct rtl_stat_group group;
+    const struct rtl_stat *stat;
+};
+
+static uint32_t most_of(const rtl_trace_t *trace)
+{
+    uint64_t most = GROUPS_ALWAYS + trace->info.kernels / KERNELS_A_GROUP;
+    return most < GROUPS_MOST ? (uint32_t)most : GROUPS_MOST;
+}
+
+static rtl_status_t add_up(rtl_trace_t *trace, struct rtl_stats_made *made,
+                           rtl_aggregate_t **aggregate)
+{
+    const rtl_aggregate_request_t by_graph = RTL_AGGREGATE_BY(BY_GRAPH);
+    const rtl_aggregate_request_t by_queue = RTL_AGGREGATE_BY(BY_QUEUE);
+    bool many = false;
+    rtl_status_t status = rtl_aggregate_kernels(trace, &by_graph, most_of(trace), &many, aggregate);
+    made->graphs = status == RTL_OK;
+    if (many)
+        status = rtl_aggregate_kernels(trace, &by_queue, most_of(trace), &many, aggregate);
+    return many ? RTL_OK : status;
+}
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* What lies next to each other is alike. */
+static int compare(const void *left, const void *right)
+{
+    const struct placed *a = left;
+    const struct placed *b = right;
+    int order = compare_u32(a->process, b->process);
+    order = order ? order : compare_u32(a->group.queue, b->group.queue);
+    order = order ? order : compare_u32(a->group.graph, b->group.graph);
+    order = order ? order : compare_u32(a->group.generation, b->group.generation);
+    order = order ? order : compare_u32(a->group.node, b->group.node);
+    return order ? order : compare_u32(a->group.shape, b->group.shape);
+}
+
+static struct placed *place_groups(const rtl_aggregate_t *aggregate, size_t *count)
+{
+    const struct rtl_aggregate_group *groups = rtl_aggregate_all(aggregate, count);
+    struct placed *placed = malloc((*count + 1) * sizeof *placed);
+    for (size_t i = 0; placed && i < *count; i++) {
+        const struct rtl_aggregate_key *key = &groups[i].key;
+        const struct rtl_shape *shape = rtl_aggregate_shape(aggregate, groups[i].shape_group);
+        /* No process is 0: nobody knows the shape. */
+        uint32_t number = shape->process ? shape->shape : RTL_NONE;
+        placed[i] =
+            (struct placed){.process = key->process,
+                            .group = {key->queue, number, key->graph, key->generation, key->node},
+                            .stat = &groups[i].stat};
+    }
+    if (placed && *count)
+        qsort(placed, *count, sizeof *placed, compare);
+    return placed;
+}
+
+static bool end_block(struct rtl_stat_codec *codec, uint32_t process, struct rtl_list *blocks)
+{
+    struct rtl_stat_block block = {.process = process};
+    const unsigned char *data = NULL;
+    size_t size = 0;
+    if (rtl_stat_is_empty(codec))
+        return true;
+    struct rtl_stats_packed *packed = rtl_list_append(blocks, sizeof *packed);
+    if (!packed || rtl_stat_pack(codec, &block, &data, &size) != 0 ||
+        !(packed->data = malloc(size)))
+        return false;
+    memcpy(packed->data, data, size);
+    packed->block = block;
+    packed->size = size;
+    rtl_stat_begin(codec);
+    return true;
+}
+
+static bool pack(struct rtl_stat_codec *codec, const struct placed *placed, size_t count,
+                 struct rtl_list *blocks)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i && (rtl_stat_is_full(codec) || placed[i].process != placed[i - 1].process) &&
+            !end_block(codec, placed[i - 1].process, blocks))
+            return false;
+        rtl_stat_put(codec, &placed[i].group, placed[i].stat);
+    }
+    return count == 0 || end_block(codec, placed[count - 1].process, blocks);
+}
+
+static rtl_status_t make_blocks(const rtl_aggregate_t *aggregate, struct rtl_list *blocks)
+{
+    size_t count = 0;
+    struct placed *placed = place_groups(aggregate, &count);
+    struct rtl_stat_codec *codec = rtl_stat_codec_new();
+    bool packed = placed && codec && pack(codec, placed, count, blocks);
+    rtl_stat_codec_free(codec);
+    free(placed);
+    return packed ? RTL_OK : RTL_E_MEMORY;
+}
+
+static bool add_span(struct rtl_list *spans, const rtl_span_t *span, struct rtl_stats_span id)
+{
+    struct rtl_stats_span *added =
+        span->kernels ? rtl_list_append(spans, sizeof *added) : (struct rtl_stats_span *)&id;
+    if (!added)
+        return false;
+    id.kernels = span->kernels;
+    id.start = span->first;
+    id.end = span->last;
+    id.busy = span->busy;
+    id.overlap = span->overlap;
+    *added = id;
+    return true;
+}
+
+static rtl_status_t make_spans(const rtl_aggregate_t *aggregate, struct rtl_list *spans)
+{
+    const rtl_queue_time_t *queues = NULL;
+    const rtl_device_time_t *devices = NULL;
+    size_t queue_count = 0;
+    size_t device_count = 0;
+    bool made = true;
+    (void)rtlAggregateQueues(aggregate, &queues, &queue_count);
+    (void)rtlAggregateDevices(aggregate, &devices, &device_count);
+    for (size_t i = 0; i < device_count && made; i++)
+        made = add_span(spans, &devices[i].span,
+                        (struct rtl_stats_span){.process = devices[i].agent->process,
+                                                .agent = devices[i].agent->agent,
+                                                .queue = RTL_TRACE_NONE,
+                                                .copied = devices[i].copied_under});
+    for (size_t i = 0; i < queue_count && made; i++)
+        made = add_span(spans, &queues[i].span,
+                        (struct rtl_stats_span){.process = queues[i].queue->process,
+                                                .agent = RTL_TRACE_NONE,
+                                                .queue = queues[i].queue->queue});
+    return made ? RTL_OK : RTL_E_MEMORY;
+}
+
+rtl_status_t rtl_stats_make(rtl_trace_t *trace, struct rtl_stats_made *made)
+{
+    rtl_aggregate_t *aggregate = NULL;
+    *made = (struct rtl_stats_made){0};
+    rtl_status_t status = add_up(trace, made, &aggregate);
+    if (status != RTL_OK || !aggregate)
+        return status;
+    status = make_blocks(aggregate, &made->blocks);
+    if (status == RTL_OK)
+        status = make_spans(aggregate, &made->spans);
+    made->made = status == RTL_OK;
+    rtlAggregateFree(aggregate);
+    return status == RTL_OK ? RTL_OK : rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+}
+
+void rtl_stats_free(struct rtl_stats_made *made)
+{
+    const struct rtl_stats_packed *packed = made->blocks.items;
+    for (size_t i = 0; i < made->blocks.count; i++)
+        free(packed[i].data);
+    rtl_list_free(&made->blocks);
+    rtl_list_free(&made->spans);
+    *made = (struct rtl_stats_made){0};
+}
+
+uint32_t rtl_stats_block(const struct rtl_stats_made *made, size_t block, uint64_t *bytes)
+{
+    const struct rtl_stats_packed *packed =
+        (const struct rtl_stats_packed *)made->blocks.items + block;
+    *bytes += packed->size;
+    return packed->block.groups;
+}
+
+/* Storing. */
+
+static int run(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+static int step(sqlite3_stmt *statement)
+{
+    (void)sqlite3_step(statement);
+    return sqlite3_reset(statement);
+}
+
+static int store_blocks(sqlite3 *db, const struct rtl_list *blocks)
+{
+    const struct rtl_stats_packed *packed = blocks->items;
+    sqlite3_stmt *insert = NULL;
+    int result = sqlite3_prepare_v2(
+        db, "INSERT INTO main.stat_blocks VALUES(NULL, ?, ?, ?, ?, ?, ?)", -1, &insert, NULL);
+    for (size_t i = 0; i < blocks->count && result == SQLITE_OK; i++) {
+        const struct rtl_stat_block *block = &packed[i].block;
+        (void)sqlite3_bind_int64(insert, 1, block->process);
+        (void)sqlite3_bind_int64(insert, 2, block->groups);
+        (void)sqlite3_bind_int64(insert, 3, block->bins);
+        (void)sqlite3_bind_int64(insert, 4, (int64_t)block->kernels);
+        (void)sqlite3_bind_int64(insert, 5, block->checksum);
+        (void)sqlite3_bind_blob64(insert, 6, packed[i].data, packed[i].size, SQLITE_STATIC);
+        result = step(insert);
+    }
+    (void)sqlite3_finalize(insert);
+    return result;
+}
+
+static void bind_id(sqlite3_stmt *statement, int place, uint32_t id)
+{
+    if (id == RTL_TRACE_NONE)
+        (void)sqlite3_bind_null(statement, place);
+    else
+        (void)sqlite3_bind_int64(statement, place, id);
+}
+
+static int store_spans(sqlite3 *db, const struct rtl_list *spans)
+{
+    const struct rtl_stats_span *span = spans->items;
+    sqlite3_stmt *insert = NULL;
+    int result = sqlite3_prepare_v2(
+        db, "INSERT INTO main.stat_spans VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", -1, &insert, NULL);
+    for (size_t i = 0; i < spans->count && result == SQLITE_OK; i++) {
+        const uint64_t numbers[] = {span[i].kernels, span[i].start,   span[i].end,
+                                    span[i].busy,    span[i].overlap, span[i].copied};
+        (void)sqlite3_bind_int64(insert, 1, span[i].process);
+        bind_id(insert, 2, span[i].agent);
+        bind_id(insert, 3, span[i].queue);
+        for (int k = 0; k < 6; k++)
+            (void)sqlite3_bind_int64(insert, 4 + k, (int64_t)numbers[k]);
+        result = step(insert);
+    }
+    (void)sqlite3_finalize(insert);
+    return result;
+}
+
+int rtl_stats_store(sqlite3 *db, const struct rtl_stats_made *made)
+{
+    int result = run(db, rtl_schema_stats);
+    if (result == SQLITE_OK)
+        result = run(db, "DELETE FROM main.stat_blocks; DELETE FROM main.stat_spans;"
+                         "DELETE FROM main.meta WHERE key IN ('stats', 'stats_graphs')");
+    if (result == SQLITE_OK)
+        result = store_blocks(db, &made->blocks);
+    return result == SQLITE_OK ? store_spans(db, &made->spans) : result;
+}
+
+int rtl_stats_seal(sqlite3 *db, const struct rtl_stats_made *made)
+{
+    uint32_t basis;
+    sqlite3_stmt *insert = NULL;
+    if (!made->made)
+        return SQLITE_OK;
+    if (!rtl_stats_basis(db, &basis))
+        return SQLITE_ERROR;
+    int result = sqlite3_prepare_v2(
+        db, "INSERT OR REPLACE INTO main.meta VALUES('stats', ?), ('stats_graphs', ?)", -1, &insert,
+        NULL);
+    if (result == SQLITE_OK) {
+        (void)sqlite3_bind_int64(insert, 1, basis);
+        (void)sqlite3_bind_int(insert, 2, made->graphs);
+        result = step(insert);
+    }
+    (void)sqlite3_finalize(insert);
+    return result == SQLITE_OK ? rtl_digest_renew(db, "meta") : result;
+}
