@@ -21,6 +21,14 @@ struct extent {
  * bytes of a damaged plan may claim millions. */
 #define STEPS_MAX ((size_t)1 << 24)
 
+/* What a launch is of: that of the kernel before. No process is 0. */
+struct found_launch {
+    uint32_t process, launch;
+    bool head; /* the kernel is of the packet before its first */
+    const struct rtl_plan *plan;
+    uint32_t graph, generation, number;
+};
+
 struct rtl_trace_graphs {
     struct rtl_list graphs;       /* rtl_graph_t, by process, graph and generation */
     struct rtl_list extents;      /* struct extent, in the order of `graphs` */
@@ -34,6 +42,7 @@ struct rtl_trace_graphs {
     struct rtl_list given; /* rtl_graph_launch_t, once asked for */
     bool all_given;
     const rtl_graph_t *graph; /* of the kernel before */
+    struct found_launch found;
     size_t step;
 };
 
@@ -407,13 +416,13 @@ static void find_graph(rtl_trace_t *trace, const rtl_kernel_t *kernel)
             rtl_trace_graph(trace, kernel->process, kernel->graph, kernel->generation);
 }
 
-static rtl_status_t set_launch(rtl_trace_t *trace, uint32_t launch, bool head, uint32_t ordinal,
-                               rtl_kernel_t *kernel)
+/* Leaves graph NONE where the launch is of none. */
+static rtl_status_t find_launch(rtl_trace_t *trace, struct found_launch *found)
 {
     struct rtl_launch_blocks *blocks = trace->graphs->blocks;
     const struct rtl_launch_loaded *loaded = NULL;
     uint32_t place = 0;
-    rtl_status_t status = rtl_blocks_find(trace, kernel->process, launch, &loaded, &place);
+    rtl_status_t status = rtl_blocks_find(trace, found->process, found->launch, &loaded, &place);
     if (status == RTL_OK)
         status = rtl_blocks_number(trace, loaded, place);
     if (status != RTL_OK)
@@ -422,11 +431,33 @@ static rtl_status_t set_launch(rtl_trace_t *trace, uint32_t launch, bool head, u
     if (record->counter == RTL_TRACE_NONE)
         return RTL_OK;
     const struct rtl_launch_counter *counters = blocks->counters.items;
-    const struct rtl_plan *plan = head ? record->head : record->plan;
-    const struct rtl_graphs_step *step = plan ? step_of(trace->graphs, plan, ordinal) : NULL;
-    kernel->graph = counters[record->counter].graph;
-    kernel->generation = record->generation;
-    kernel->launch = record->number;
+    found->plan = found->head ? record->head : record->plan;
+    found->graph = counters[record->counter].graph;
+    found->generation = record->generation;
+    found->number = record->number;
+    return RTL_OK;
+}
+
+/* Mostly the launch of the kernel before. */
+static rtl_status_t set_launch(rtl_trace_t *trace, uint32_t launch, bool head, uint32_t ordinal,
+                               rtl_kernel_t *kernel)
+{
+    struct found_launch *found = &trace->graphs->found;
+    if (found->process != kernel->process || found->launch != launch || found->head != head) {
+        *found = (struct found_launch){kernel->process, launch, head, .graph = RTL_TRACE_NONE};
+        rtl_status_t status = find_launch(trace, found);
+        if (status != RTL_OK) {
+            found->process = 0;
+            return status;
+        }
+    }
+    if (found->graph == RTL_TRACE_NONE)
+        return RTL_OK;
+    const struct rtl_graphs_step *step =
+        found->plan ? step_of(trace->graphs, found->plan, ordinal) : NULL;
+    kernel->graph = found->graph;
+    kernel->generation = found->generation;
+    kernel->launch = found->number;
     find_graph(trace, kernel);
     if (step)
         set_node(trace->graphs, step, kernel);
