@@ -2,6 +2,8 @@
 #include "fixture.h"
 #include "ring/clock_line.h"
 #include "store/stat.h"
+#include "store/stats_make.h"
+#include "store/stats_read.h"
 #include "store/sweep.h"
 
 #include <math.h>
@@ -508,12 +510,19 @@ static const char *check_request(rtl_trace_t *trace, rtl_aggregate_request_t *re
     return failed;
 }
 
-/* The whole, and windows that cut through chunks and kernels. */
-static const char *check_windows(rtl_trace_t *trace, uint64_t *seed)
+static const char *check_whole(rtl_trace_t *trace)
 {
     rtl_aggregate_request_t all = RTL_AGGREGATE_BY(0);
-    rtl_aggregate_request_t none = {.from = UINT64_MAX - 1, .queue = RTL_TRACE_NONE};
+    rtl_aggregate_request_t one = {.queue = RTL_TRACE_NONE, .process = 1};
     CHECK_DONE(check_request(trace, &all));
+    CHECK_DONE(check_request(trace, &one));
+    return NULL;
+}
+
+/* Windows that cut through chunks and kernels. */
+static const char *check_windows(rtl_trace_t *trace, uint64_t *seed)
+{
+    rtl_aggregate_request_t none = {.from = UINT64_MAX - 1, .queue = RTL_TRACE_NONE};
     CHECK_DONE(check_request(trace, &none));
     for (int i = 0; i < 3; i++) {
         rtl_aggregate_request_t window = {.queue = RTL_TRACE_NONE};
@@ -530,10 +539,18 @@ static const char *check_kind(enum kind kind)
     char path[FIXTURE_PATH];
     char error[512];
     rtl_trace_t *trace = NULL;
+    struct rtl_stats_done done;
     uint64_t seed = 10 + (uint64_t)kind;
     CHECK(fixture_path(path) && write_trace(path, kind, &seed));
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK_DONE(check_whole(trace));
     CHECK_DONE(check_windows(trace, &seed));
+    rtlTraceClose(trace);
+    /* And by statistics, where they can tell. */
+    CHECK(rtl_stats_add(path, &done, error, sizeof error) == RTL_OK && done.made);
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtl_stats_usable(trace, true));
+    CHECK_DONE(check_whole(trace));
     rtlTraceClose(trace);
     fixture_remove(path);
     return NULL;
@@ -626,16 +643,14 @@ static const char *check_node(const rtl_group_t *group, uint32_t launches)
     return NULL;
 }
 
-const char *Aggregate_ByNode(void)
+static const char *check_nodes(const char *path, bool stats)
 {
-    char path[FIXTURE_PATH];
     char error[512];
     rtl_trace_t *trace = NULL;
     rtl_aggregate_t *aggregate = NULL;
     const rtl_group_t *groups = NULL;
     size_t count = 0;
     rtl_aggregate_request_t request = RTL_AGGREGATE_BY(RTL_BY_NODE | RTL_BY_NAME);
-    CHECK(fixture_path(path) && write_replays(path, 7000));
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
     CHECK(rtlTraceAggregate(trace, &request, &aggregate) == RTL_OK);
     CHECK(rtlAggregateGroups(aggregate, &groups, &count) == RTL_OK && count == NODES + 1);
@@ -647,8 +662,21 @@ const char *Aggregate_ByNode(void)
     CHECK(rtlAggregateGroups(aggregate, &groups, &count) == RTL_OK && count == 2);
     CHECK(groups[0].count == (uint64_t)7000 * NODES && groups[0].graph == 1);
     CHECK(groups[1].count == 700 && groups[1].graph == RTL_TRACE_NONE);
+    CHECK(rtl_stats_usable(trace, true) == stats);
     rtlAggregateFree(aggregate);
     rtlTraceClose(trace);
+    return NULL;
+}
+
+const char *Aggregate_ByNode(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    struct rtl_stats_done done;
+    CHECK(fixture_path(path) && write_replays(path, 7000));
+    CHECK_DONE(check_nodes(path, false));
+    CHECK(rtl_stats_add(path, &done, error, sizeof error) == RTL_OK && done.groups == NODES + 1);
+    CHECK_DONE(check_nodes(path, true));
     fixture_remove(path);
     return NULL;
 }
