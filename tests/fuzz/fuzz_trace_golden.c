@@ -10,7 +10,7 @@ static struct whole {
     const char *path;
     unsigned char *bytes;
     sqlite3_int64 size;
-} wholes[] = {{FUZZ_TRACES "/trace-1.6.sql", NULL, 0}, {FUZZ_TRACES "/trace-1.2.sql", NULL, 0}};
+} wholes[] = {{FUZZ_TRACES "/trace-1.7.sql", NULL, 0}, {FUZZ_TRACES "/trace-1.2.sql", NULL, 0}};
 
 uint8_t fuzz_byte(struct fuzz_input *input)
 {

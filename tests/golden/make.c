@@ -7,6 +7,9 @@
  */
 #include "store/schema.h"
 #include "store/writer.h"
+#if RTL_FORMAT_MINOR >= 7
+#include "store/stats_make.h"
+#endif
 
 #include <stdio.h>
 #include <string.h>
@@ -786,5 +789,10 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "%s\n", error);
         return 1;
     }
+#if RTL_FORMAT_MINOR >= 7
+    struct rtl_stats_done done;
+    if (rtl_stats_add(argv[1], &done, error, sizeof error) != RTL_OK || !done.graphs)
+        return 1;
+#endif
     return 0;
 }

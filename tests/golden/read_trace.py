@@ -197,6 +197,58 @@ def symbols_of(block):
         column.end()
 
 
+def groups_of(block):
+    """The groups of a row of stat_blocks."""
+    must(0 <= block["groups"] <= 65536 and 0 <= block["bins"] <= 1 << 20, "the number of groups of a block")
+    check(block["checksum"], [block[name] for name in ("process", "groups", "bins", "kernels")], block["data"],
+          f"block {block['block']} of statistics")
+    columns = columns_of(block["data"], 14)
+    place, kernels, bins = [0] * 5, 0, 0
+    for _ in range(block["groups"]):
+        place = [before + unfold(column.take()) & NONE for before, column in zip(place, columns[:5])]
+        count, least, more, total, low, high, steps = (column.take() for column in columns[5:12])
+        histogram, step = {}, -1
+        for _ in range(steps):
+            step += columns[12].take() + 1
+            histogram[step] = columns[13].take() + 1
+        must(step < 3776 and count > 0 and sum(histogram.values()) == count, "the steps of a group")
+        kernels, bins = kernels + count, bins + steps
+        yield [None if number == NONE else number for number in place], {
+            "kernels": count, "least": least, "greatest": least + more, "total": total + count * least,
+            "squares": high << 64 | low, "histogram": histogram}
+    must(kernels == block["kernels"] and bins == block["bins"], "the kernels of a block of statistics")
+    for column in columns:
+        column.end()
+
+
+def step_of(duration):
+    exponent = duration.bit_length() - 1
+    return duration if duration < 64 else 64 * (exponent - 5) + (duration >> (exponent - 6)) % 64
+
+
+def add_up(durations):
+    return {"kernels": len(durations), "least": min(durations), "greatest": max(durations), "total": sum(durations),
+            "squares": sum(min(duration, 1 << 50) ** 2 for duration in durations),
+            "histogram": dict(sorted(collections.Counter(map(step_of, durations)).items()))}
+
+
+def depths(intervals):
+    """For how long so many were open at once."""
+    edges = sorted([(start, 1) for start, _ in intervals] + [(end, -1) for _, end in intervals])
+    found, opened = collections.Counter(), 0
+    for (time, step), (after, _) in zip(edges, edges[1:]):
+        opened += step
+        found[opened] += after - time
+    return found
+
+
+def span_of(intervals):
+    found = depths(intervals)
+    return {"kernels": len(intervals), "start": signed(min(start for start, _ in intervals)),
+            "end": signed(max(end for _, end in intervals)), "busy": sum(ns for count, ns in found.items() if count > 0),
+            "overlap": sum(ns for count, ns in found.items() if count > 1)}
+
+
 def learn(expected, came):
     difference = signed(came - expected)
     if expected:
@@ -452,10 +504,18 @@ def check_digests(db):
         must(found.get(name) == digest, f"the digest of {name}: {digest}, found {found.get(name)}")
 
 
+def basis_of(digests):
+    """What statistics are made of: name and digest of all but a few."""
+    left_out = ("head", "meta", "digests", "stat_blocks", "stat_spans")
+    return crc32c(b"".join(name.encode() + crc32c((digest & MASK).to_bytes(8, "little")).to_bytes(4, "little")
+                           for name, digest in sorted(digests.items()) if name not in left_out))
+
+
 def seal(path):
     db = sqlite3.connect(path)
     db.execute("DELETE FROM digests")
     db.execute("INSERT OR REPLACE INTO meta VALUES('digests', ?)", (len(digests_of(db)),))
+    db.execute("UPDATE meta SET value = ? WHERE key = 'stats'", (basis_of({name: digest for name, (_, digest) in digests_of(db).items()}),))
     db.executemany("INSERT INTO digests VALUES(?, ?, ?)", [(name, *digest) for name, digest in digests_of(db).items()])
     db.commit()
 
@@ -790,8 +850,68 @@ class Trace:
             yield {**row, "seen": row["recorded"] + row["waiting"] + row["stopped"] + row["withheld"] + lost[key],
                    "stored": there, "lost": 0, "reason": None}
 
+    def device_of(self, process, agent):
+        """What is the same for all agents that are one GPU; None: it is none."""
+        row = self.agents.get((process, agent))
+        if not row or row["gpu"] is None:
+            return None
+        uuid = row["uuid"] or ""
+        return (self.processes[process]["host"], uuid) + (() if uuid and "XX" not in uuid else (row["bdf"], row["node"]))
+
+    def copy_times(self, device):
+        for row in self.rows("copies", 1):
+            queue = self.queues.get((row["process"], row["queue"]), {})
+            if row["start_ticks"] is not None and device == self.device_of(row["process"], queue.get("agent")):
+                start, end = (self.ns(row["process"], row["queue"], row[name]) for name in ("start_ticks", "end_ticks"))
+                yield start, max(start, end)
+
+    def check_stats(self):
+        """Statistics are what the kernels add up to."""
+        meta = dict(tuple(row) for row in self.db.execute("SELECT key, value FROM meta WHERE key IN ('stats', 'stats_graphs')"))
+        if "stats" not in meta or not self.value("SELECT count(*) FROM sqlite_master WHERE name = 'digests'"):
+            return
+        digests = {row["name"]: row["digest"] for row in self.rows("digests")}
+        if meta["stats"] != basis_of(digests):
+            return
+        groups, queues, devices = (collections.defaultdict(list) for _ in range(3))
+        for chunk in self.rows("kernel_chunks"):
+            process, queue = chunk["process"], chunk["queue"]
+            device = self.device_of(process, self.queues.get((process, queue), {}).get("agent"))
+            for packet, start, end, number, _, record, ordinal in kernels_of(chunk):
+                start, end = self.ns(process, queue, start), self.ns(process, queue, end)
+                end = max(start, end)
+                graph, generation, _, node, _, _ = self.node_of(process, queue, packet, record, ordinal)
+                of_graph = (graph, generation or 0, node) if meta["stats_graphs"] else (None, 0, None)
+                shape = json.dumps(self.shape_of(process, self.shapes.get((process, number))))
+                groups[(process, queue, shape) + of_graph].append(end - start)
+                queues[process, queue].append((start, end))
+                devices[device].append((start, end))
+        written = {}
+        for block in self.rows("stat_blocks"):
+            for (queue, number, *of_graph), group in groups_of(block):
+                shape = json.dumps(self.shape_of(block["process"], self.shapes.get((block["process"], number))))
+                written[(block["process"], queue, shape) + tuple(of_graph)] = group
+        must(written == {key: add_up(durations) for key, durations in groups.items()}, "the groups of statistics")
+        self.check_spans(queues, devices)
+
+    def check_spans(self, queues, devices):
+        spans = {}
+        for row in self.rows("stat_spans"):
+            of = (row["process"], row["queue"]) if row["agent"] is None else self.device_of(row["process"], row["agent"])
+            spans[of] = {name: row[name] for name in ("kernels", "start", "end", "busy", "overlap", "copied")}
+        wanted = {key: {**span_of(intervals), "copied": 0} for key, intervals in queues.items() if key in self.queues}
+        for device, intervals in devices.items():
+            if device is None:
+                continue
+            busy = {name: sum(ns for count, ns in depths(times).items() if count > 0)
+                    for name, times in (("kernels", intervals), ("copies", list(self.copy_times(device))),
+                                        ("both", intervals + list(self.copy_times(device))))}
+            wanted[device] = {**span_of(intervals), "copied": busy["kernels"] + busy["copies"] - busy["both"]}
+        must(spans == wanted, f"the spans of statistics: {spans}, and not {wanted}")
+
     def tables(self):
         kernels = list(self.kernels())
+        self.check_stats()
         return {"kernels": kernels, "symbols": list(self.symbols.values()), "copies": list(self.copies()), "api": self.api,
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
                 "ranges": list(self.range_rows()), "pauses": list(self.pauses()), "streams": list(self.streams()),
