@@ -39,6 +39,18 @@ static bool has_tables(const rtl_trace_t *trace)
                                          NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* Rows may have been changed, and their digests not. */
+static bool are_all(const rtl_trace_t *trace)
+{
+    sqlite3_stmt *row = NULL;
+    bool all = sqlite3_prepare_v2(trace->db, "SELECT sum(kernels) FROM main.stat_blocks", -1, &row,
+                                  NULL) == SQLITE_OK &&
+               sqlite3_step(row) == SQLITE_ROW &&
+               (uint64_t)sqlite3_column_int64(row, 0) == trace->info.kernels;
+    (void)sqlite3_finalize(row);
+    return all;
+}
+
 bool rtl_stats_usable(rtl_trace_t *trace, bool graphs)
 {
     struct rtl_trace_stats *stats = &trace->stats;
@@ -46,7 +58,7 @@ bool rtl_stats_usable(rtl_trace_t *trace, bool graphs)
     if (!stats->asked) {
         stats->asked = true;
         stats->usable = stats->made && has_tables(trace) && rtl_stats_basis(trace->db, &basis) &&
-                        basis == stats->basis;
+                        basis == stats->basis && are_all(trace);
     }
     return stats->usable && (!graphs || stats->graphs);
 }

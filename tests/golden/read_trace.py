@@ -873,6 +873,8 @@ class Trace:
         digests = {row["name"]: row["digest"] for row in self.rows("digests")}
         if meta["stats"] != basis_of(digests):
             return
+        if sum(row["kernels"] for row in self.rows("stat_blocks")) != sum(row["kernels"] for row in self.rows("kernel_chunks")):
+            return
         groups, queues, devices = (collections.defaultdict(list) for _ in range(3))
         for chunk in self.rows("kernel_chunks"):
             process, queue = chunk["process"], chunk["queue"]

@@ -284,6 +284,11 @@ const char *Stats_OfAnotherTraceAreNotUsed(void)
     CHECK(fixture_sql(path, "UPDATE digests SET digest = digest - 1 WHERE name = 'clock_points'"));
     struct sums passed = sums_of(path, 0);
     CHECK(are_fixtures(&passed) && !passed.usable);
+    /* Of fewer kernels than there are. */
+    CHECK(fixture_sql(path, "UPDATE digests SET digest = digest + 1 WHERE name = 'clock_points'"));
+    CHECK(fixture_sql(path, "UPDATE stat_blocks SET kernels = kernels - 1"));
+    passed = sums_of(path, 0);
+    CHECK(are_fixtures(&passed) && !passed.usable);
     CHECK(fixture_sql(path, "DROP TABLE digests"));
     struct sums without = sums_of(path, 0);
     CHECK(are_fixtures(&without) && !without.usable);
@@ -296,10 +301,10 @@ const char *Stats_DamageIsTold(void)
     char path[FIXTURE_PATH];
     struct rtl_stats_done done;
     CHECK(fixture_path(path) && fixture_trace(path, KERNELS) && add_stats(path, &done));
-    CHECK(fixture_sql(path, "UPDATE stat_blocks SET kernels = kernels + 1"));
+    CHECK(fixture_sql(path, "UPDATE stat_blocks SET bins = bins + 1"));
     struct sums sums = sums_of(path, 0);
     CHECK(sums.status == RTL_E_DAMAGED && strstr(sums.error, "block 1 of statistics"));
-    CHECK(fixture_sql(path, "UPDATE stat_blocks SET kernels = -1, groups = 1 << 40"));
+    CHECK(fixture_sql(path, "UPDATE stat_blocks SET groups = 1 << 40"));
     sums = sums_of(path, 0);
     CHECK(sums.status == RTL_E_DAMAGED && strstr(sums.error, "block 1 of statistics"));
     fixture_remove(path);
