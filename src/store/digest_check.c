@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct search {
@@ -62,16 +63,35 @@ static bool has_column(const struct search *search, const char *table, const cha
                                          NULL, NULL) == SQLITE_OK;
 }
 
+/* What it has found, behind a line that names the database; NULL: memory was short for that. */
+static const char *finding(const char *says)
+{
+    if (says && strncmp(says, "*** in database ", 16) == 0) {
+        says += strcspn(says, "\n");
+        says += *says == '\n';
+    }
+    return says && *says ? says : NULL;
+}
+
+/* "unable to get the page. error code=N" may mean that the page could not be read, or that memory was
+ * short for it: that is no damage. SQLITE_OK: it is something else. */
+static int failure(const char *says)
+{
+    const char *code = strstr(says, "error code=");
+    int result = code ? (int)strtol(code + strlen("error code="), NULL, 10) : SQLITE_OK;
+    return (result & 0xff) == SQLITE_CORRUPT ? SQLITE_OK : result;
+}
+
 /* SQLite's own look at its structures; it says "ok", or the first thing that it finds. */
 static rtl_status_t look_at_pages(const struct search *search, const char *pragma)
 {
     sqlite3_stmt *row = NULL;
     int result = prepare(search, sqlite3_mprintf("PRAGMA main.%s", pragma), &row);
     if (result == SQLITE_OK && (result = sqlite3_step(row)) == SQLITE_ROW) {
-        const char *says = (const char *)sqlite3_column_text(row, 0);
-        if (says && strcmp(says, "ok") != 0)
+        const char *says = finding((const char *)sqlite3_column_text(row, 0));
+        result = says ? failure(says) : SQLITE_NOMEM;
+        if (result == SQLITE_OK && strcmp(says, "ok") != 0)
             tell(search, "SQLite finds it damaged: %.*s", (int)strcspn(says, "\n"), says);
-        result = SQLITE_OK;
     }
     return end(search, row, result);
 }

@@ -11,7 +11,7 @@ wrong 2 "sumary" "'summary'" -- "$rtl" sumary
 wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
 wrong 2 "--frob" -- "$rtl" --frob
 wrong 2 "xyzzy" -- "$rtl" help xyzzy
-for command in trace ctl summary steps idle memory graph timeline report diff info check sql export import merge doctor bench demo; do
+for command in trace ctl summary steps idle memory graph timeline report diff info check sql export import merge index doctor bench demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
     "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
@@ -97,7 +97,7 @@ for number in 18446744073709551616 18446744073709551617 99999999999999999999; do
     wrong 2 "'$number'" "--delay" -- "$rtl" trace --gpu soft --delay $number -- touch started
 done
 for file in fifo /dev/zero; do
-    for command in summary info check timeline ranges "graph list" "export -F csv -o none.csv" "merge a.db" "diff led.db" "import -o a.db"; do
+    for command in summary info check timeline ranges index "graph list" "export -F csv -o none.csv" "merge a.db" "diff led.db" "import -o a.db"; do
         # shellcheck disable=SC2086
         wrong 2 "$file" "not a regular file" -- timeout 20 "$rtl" $command $file
     done
@@ -122,6 +122,7 @@ for bytes in 1 999; do
     head -c -$bytes led.db >cut.db
     head -c -$bytes led.rpd >cut.rpd
     { cat led.db && head -c $bytes /dev/zero; } >more.db
+    wrong 2 cut.db damaged -- "$rtl" index cut.db
     for command in summary info check timeline ranges "view -n" "graph list" "export -F csv -o none.csv" "merge a.db" "diff led.db" "diff --json led.db"; do
         # shellcheck disable=SC2086
         wrong 2 cut.db damaged -- "$rtl" $command cut.db
@@ -296,6 +297,10 @@ equal "a window in which nothing ran" "$("$rtl" timeline led.db --from 0s --to 1
 wrong 2 "no trace" -- "$rtl" diff
 wrong 2 "second trace" -- "$rtl" diff led.db
 wrong 2 "'c.db'" "third" -- "$rtl" diff led.db led.db c.db
+wrong 2 "no trace" -- "$rtl" index
+wrong 2 "'led.db'" "one" -- "$rtl" index led.db led.db
+wrong 2 "nowhere.db" -- "$rtl" index nowhere.db
+wrong 2 "old.db" "not an RTL trace" -- "$rtl" index old.db
 wrong 2 "no file" -- "$rtl" merge
 wrong 2 "no trace" -- "$rtl" merge out.db
 wrong 2 "'old.db'" "not a trace" -- "$rtl" merge old.db led.db

@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary steps idle memory graph ranges timeline report diff info check sql view export import merge doctor bench demo help"
+    local commands="trace ctl summary steps idle memory graph ranges timeline report diff info check sql view export import merge index doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -85,7 +85,7 @@ _rtl() {
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
         ctl) options+=" --pid --duration --steps --json" ;;
         summary) options+=" --top --sort --by --families --wide --json$filters" ;;
-        info | sql) options+=" --json" ;;
+        info | sql | index) options+=" --json" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
         export) options+=" --format --output --force --per-rank --split-size --table --detail --families$filters" ;;
         view) options+=" --output --force --no-open --browser --detail --families$filters" ;;
@@ -116,7 +116,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:steps | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:report | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:steps | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:report | *:diff | *:merge | *:index | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac
