@@ -50,6 +50,8 @@ struct options {
     uint32_t pid;      /* 0: not named */
     uint64_t duration; /* ns, 0: not given */
     unsigned steps;    /* 0: not given */
+    bool record;       /* start, for a time that is an argument */
+    bool timed;        /* which was taken */
     bool json;
 };
 
@@ -101,17 +103,31 @@ static int parse_pid(const char *text, const char *what, uint32_t *pid)
     return 0;
 }
 
-static int parse_action(const char *text, enum action *action)
+static error_t parse_action(const char *text, struct options *options)
 {
     static const char *const names[] = {
         [ACTION_START] = "start", [ACTION_STOP] = "stop", [ACTION_STATUS] = "status"};
     for (unsigned i = ACTION_START; i <= ACTION_STATUS; ++i) {
         if (strcmp(text, names[i]) == 0) {
-            *action = (enum action)i;
+            options->action = (enum action)i;
             return 0;
         }
     }
-    return say_fail(EXIT_USAGE, "'%s' is nothing to do: it is start, stop or status", text);
+    options->record = strcmp(text, "record") == 0;
+    if (options->record) {
+        options->action = ACTION_START;
+        return 0;
+    }
+    return say_fail(EINVAL, "'%s' is nothing to do: it is start, stop, record or status", text);
+}
+
+static error_t parse_duration(struct options *options, const char *text, const char *of)
+{
+    if (options->duration)
+        return say_fail(EINVAL, "the time for %s is given twice", of);
+    if (!rtl_duration_read(text, &options->duration) || options->duration == 0)
+        return say_fail(EINVAL, "'%s' is no time for %s: it is such as 2.5, 2s or 500ms", text, of);
+    return 0;
 }
 
 /* Digits are a process; a session's folder that is called so is written with a ./ before. */
@@ -139,12 +155,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
             return say_fail(EINVAL, "one process at a time: '%s' is a second one", value);
         return parse_pid(value, " for --pid", &options->pid) ? EINVAL : 0;
     case 'd':
-        if (options->duration)
-            return say_fail(EINVAL, "--duration is given twice");
-        if (!rtl_duration_read(value, &options->duration) || options->duration == 0)
-            return say_fail(
-                EINVAL, "'%s' is no time for --duration: it is such as 2.5, 2s or 500ms", value);
-        return 0;
+        return parse_duration(options, value, "--duration");
     case 's':
         if (options->steps)
             return say_fail(EINVAL, "--steps is given twice");
@@ -156,7 +167,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->action == ACTION_NONE)
-            return parse_action(value, &options->action) ? EINVAL : 0;
+            return parse_action(value, options);
+        if (options->record && !options->timed) {
+            options->timed = true;
+            return parse_duration(options, value, "record");
+        }
         return parse_whose(options, value);
     default:
         return ARGP_ERR_UNKNOWN;
@@ -713,19 +728,22 @@ int cmd_ctl(int argc, char **argv)
         "out; the trace notes the times.\n\n"
         "Examples:\n"
         "  rtl trace --start-off -- ./program &\n"
-        "  rtl ctl start --duration 10s\n"
+        "  rtl ctl record 10s\n"
         "  rtl ctl start --steps 200\n"
         "  rtl ctl stop 4711\n"
         "  rtl ctl status --json";
     static const struct argp argp = {
-        option_list, parse_option, "start|stop|status [PID] [SESSION]", doc, NULL, NULL, NULL};
+        option_list, parse_option, "start|stop|status|record TIME [PID] [SESSION]", doc, NULL,
+        NULL,        NULL};
     struct options options = {0};
     struct targets targets = {0};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
     if (options.action == ACTION_NONE)
-        return say_fail(EXIT_USAGE, "nothing to do was named: rtl ctl start|stop|status [PID] "
-                                    "[SESSION]");
+        return say_fail(EXIT_USAGE, "nothing to do was named: rtl ctl start|stop|status|record "
+                                    "TIME [PID] [SESSION]");
+    if (options.record && !options.timed)
+        return say_fail(EXIT_USAGE, "no time was named: rtl ctl record TIME [PID] [SESSION]");
     if (options.json && options.action != ACTION_STATUS)
         return say_fail(EXIT_USAGE, "--json is for status");
     if (options.duration && options.action != ACTION_START)

@@ -92,8 +92,8 @@ static void show_file(const struct lists *lists)
         (void)printf(", program died by signal %d", info->exit_status - 256);
     else if (info->exit_status >= 0)
         (void)printf(", exit status %d", info->exit_status);
-    (void)printf("\n  kernels    %s of %zu known kernel functions\n",
-                 show_count(info->kernels).text, lists->symbol_count);
+    (void)printf("\n  kernels    %s, and %s known\n", show_count(info->kernels).text,
+                 show_things(lists->symbol_count, "kernel function").text);
     (void)printf("  copies     %s\n", show_count(info->copies).text);
     (void)printf("  host calls %s\n", show_count(info->calls).text);
     (void)printf("  ranges     %s\n", show_count(info->ranges).text);

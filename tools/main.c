@@ -81,6 +81,14 @@ static int print_version(void)
     return EXIT_FINE;
 }
 
+/* What other profilers call it. */
+static const struct {
+    const char *name, *here;
+} others[] = {
+    {"convert", "export"}, {"record", "trace"},  {"profile", "trace"}, {"stats", "summary"},
+    {"query", "sql"},      {"analyze", "steps"}, {"compare", "diff"},
+};
+
 static int unknown(const char *name)
 {
     const struct command *nearest = NULL;
@@ -94,6 +102,10 @@ static int unknown(const char *name)
             nearest = &commands[i];
         }
     }
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
+        if (strcmp(name, others[i].name) == 0)
+            return say_fail(EXIT_USAGE, "there is no command '%s': it is 'rtl %s' here", name,
+                            others[i].here);
     if (nearest)
         return say_fail(EXIT_USAGE, "there is no command '%s', did you mean '%s'?", name,
                         nearest->name);

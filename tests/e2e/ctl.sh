@@ -309,14 +309,16 @@ duration)
     for window in 1h 100ms; do
         begin --start-off
         run 10
-        "$rtl" ctl start --duration $window "$pid" 2>ctl.err &
+        asked=(start --duration $window)
+        [ $window = 1h ] || asked=(record $window)
+        "$rtl" ctl "${asked[@]}" "$pid" 2>ctl.err &
         waiter=$!
         if [ $window = 1h ]; then
             until_state recording
             run 20
             kill -INT $waiter
         fi
-        wait $waiter || fail "rtl ctl start --duration $window ended with status $?: $(cat ctl.err)"
+        wait $waiter || fail "rtl ctl ${asked[*]} ended with status $?: $(cat ctl.err)"
         equal "state behind a window of $window" "$("$rtl" ctl status "$session" --json | jq -r '.[0].state')" stopped
         run 30
         skipped=$("$rtl" ctl status "$session" --json | jq '.[0].skipped')

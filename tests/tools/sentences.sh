@@ -109,6 +109,9 @@ wrong 2 "standard output" "./-" -- "$rtl" trace --gpu soft -o - -- touch started
 wrong 2 "'now'" -- "$rtl" collect now
 wrong 2 "'check'" -- "$rtl" help trace check
 wrong 2 "empty" -- "$rtl" ctl start ''
+wrong 2 "no time" "rtl ctl record TIME" -- "$rtl" ctl record
+wrong 2 "'4711x'" "record" -- "$rtl" ctl record 4711x
+wrong 2 "twice" -- "$rtl" ctl record 1s -d 2s
 if [ -x "$build/bin/rtl-demo-decode" ]; then
     for count in 0 -1 x 1000001; do
         wrong 2 "'$count'" "--tokens" -- "$rtl" demo --tokens $count
@@ -149,6 +152,9 @@ wrong 2 "none.db" -- "$rtl" sql none.db 'SELECT 1'
 wrong 2 "'2'" -- "$rtl" sql led.db SELECT 2
 wrong 2 "no trace" -- "$rtl" export
 wrong 2 "no format" -- "$rtl" export led.db
+wrong 2 "no format" -- "$rtl" export led.db -o none.db
+wrong 2 "'convert'" "rtl export" -- "$rtl" convert led.db
+wrong 2 "led.rpd" "rtl import led.rpd -o NEW.db" -- "$rtl" summary led.rpd
 wrong 2 "'svg'" "chrome, perfetto" -- "$rtl" export led.db -F svg
 wrong 2 "csv" "chrome" -- "$rtl" export led.db -F chrome -F csv
 wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd

@@ -1,6 +1,7 @@
 #include "common/open.h"
 
 #include "common/command.h"
+#include "common/foreign.h"
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
@@ -18,8 +19,11 @@ rtl_trace_t *open_trace(const char *path)
         say("the trace's name is empty");
         return NULL;
     }
-    if (rtlTraceOpen(path, &trace, error, sizeof error) != RTL_OK) {
+    rtl_status_t status = rtlTraceOpen(path, &trace, error, sizeof error);
+    if (status != RTL_OK) {
         say("%s", error[0] ? error : "the trace could not be opened");
+        if (status == RTL_E_NOT_TRACE)
+            foreign_say(path);
         return NULL;
     }
     rtl_trace_info_t info;

@@ -114,7 +114,7 @@ _rtl() {
         esac
         case $cur:${words[1]} in
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
-        *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
+        *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop record status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
         *:summary | *:steps | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:report | *:diff | *:merge | *:index | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac

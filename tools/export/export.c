@@ -277,12 +277,25 @@ static int run(struct export *export, const struct options *options)
     return status;
 }
 
+/* Where several formats have an ending, the first one is meant. */
+static const struct exporter *format_of(const char *output)
+{
+    const char *ending = output ? strrchr(output, '.') : NULL;
+    if (ending && strcmp(ending, ".pftrace") == 0)
+        return &export_perfetto;
+    for (size_t i = 0; ending && i < EXPORTERS; ++i)
+        if (strcmp(exporters[i]->ending, ending) == 0 && strcmp(ending, ".db") != 0)
+            return exporters[i];
+    return NULL;
+}
+
 static int check_options(const struct options *options)
 {
     if (trace_command_needs(options->path, "rtl export FILE --format FORMAT"))
         return EXIT_USAGE;
     if (!options->exporter)
-        return say_fail(EXIT_USAGE, "no format was named: rtl export FILE --format FORMAT");
+        return say_fail(EXIT_USAGE, "no format was named, and the output's name does not tell it: "
+                                    "rtl export FILE --format FORMAT");
     return check_can(options);
 }
 
@@ -330,7 +343,10 @@ int cmd_export(int argc, char **argv)
                               .children = filter_children(FILTER_ALL & ~FILTER_TO)};
     static struct options options;
     int status = EXIT_USAGE;
-    if (parse(&argp, argc, argv, 0, &options) == 0 && check_options(&options) == EXIT_FINE)
+    bool parsed = parse(&argp, argc, argv, 0, &options) == 0;
+    if (parsed && !options.exporter)
+        options.exporter = format_of(options.output);
+    if (parsed && check_options(&options) == EXIT_FINE)
         status = with_trace(&options);
     filter_free(&options.filter);
     return status;

@@ -17,6 +17,10 @@
 
 static const char *const modes[] = {"lite", "standard", "hip", "full"};
 
+/* What the classic tool calls its mode of that kind. */
+static const char other_name[] = "default";
+static const char other_mode[] = "standard";
+
 enum {
     KEY_GPU = 256,
     KEY_BUFFER,
@@ -70,12 +74,13 @@ static const char doc[] =
     "  rtl trace --metrics l2_hit,fetch_bytes -- ./program\n"
     "  mpirun -n 4 rtl trace -o run-%r.db -- ./program";
 
-static bool known_mode(const char *mode)
+/* A mode by one of its names; NULL: there is none. */
+static const char *find_mode(const char *name)
 {
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i)
-        if (strcmp(mode, modes[i]) == 0)
-            return true;
-    return false;
+        if (strcmp(name, modes[i]) == 0)
+            return modes[i];
+    return strcmp(name, other_name) == 0 ? other_mode : NULL;
 }
 
 /* A number with an optional unit of K, M or G; what is none, or too much, leaves *bytes. */
@@ -149,8 +154,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct trace_options *options = state->input;
     switch (key) {
     case 'm':
-        options->mode = value;
-        if (!known_mode(value))
+        if (!(options->mode = find_mode(value)))
             return say_fail(EINVAL, "there is no mode '%s': it is lite, standard, hip or full",
                             value);
         return 0;
