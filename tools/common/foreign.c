@@ -15,14 +15,17 @@ static bool is_rpd(sqlite3 *db)
                                          NULL) == SQLITE_OK;
 }
 
-void foreign_say(const char *path)
+bool foreign_say(const char *path)
 {
     sqlite3 *db = NULL;
     struct stat status;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return; /* to open a FIFO would wait */
-    if (rtl_sqlite_open(path, &db, SQLITE_OPEN_READONLY) == SQLITE_OK && is_rpd(db))
-        say("it is a recording of rocmProfileData: 'rtl import %s -o NEW.db' makes a trace of it",
-            path);
+        return false; /* to open a FIFO would wait */
+    bool is = rtl_sqlite_open(path, &db, SQLITE_OPEN_READONLY) == SQLITE_OK && is_rpd(db);
     (void)sqlite3_close(db);
+    if (is)
+        say("%s is no trace, but a recording of rocmProfileData: 'rtl import %s -o NEW.db' makes a "
+            "trace of it",
+            path, path);
+    return is;
 }

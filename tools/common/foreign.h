@@ -4,8 +4,10 @@
 #ifndef RTL_TOOLS_FOREIGN_H
 #define RTL_TOOLS_FOREIGN_H
 
-/** Says what to do with a file that is no trace, if it is a recording that `rtl import` takes;
- * nothing otherwise. It is opened for reading only. */
-void foreign_say(const char *path);
+#include <stdbool.h>
+
+/** Says what to do with a file that is no trace, if it is a recording that `rtl import` takes; false
+ * otherwise. It is opened for reading only. */
+bool foreign_say(const char *path);
 
 #endif

@@ -21,9 +21,8 @@ rtl_trace_t *open_trace(const char *path)
     }
     rtl_status_t status = rtlTraceOpen(path, &trace, error, sizeof error);
     if (status != RTL_OK) {
-        say("%s", error[0] ? error : "the trace could not be opened");
-        if (status == RTL_E_NOT_TRACE)
-            foreign_say(path);
+        if (status != RTL_E_NOT_TRACE || !foreign_say(path))
+            say("%s", error[0] ? error : "the trace could not be opened");
         return NULL;
     }
     rtl_trace_info_t info;
