@@ -1,7 +1,8 @@
 /* How fast traces are written and read, and how large they are.
  *
  *     bench_store [--kernels N] [--jitter PERCENT] [--file PATH]
- *     bench_store --write replay|eager [--queues N] …    only writes the trace, and leaves it
+ *     bench_store --write replay|eager [--queues N] [--shapes N] …
+ *                                                        only writes the trace, and leaves it
  *
  * One thread. `replay` is a graph of 512 nodes launched again and again, `eager` the same kernels
  * launched one by one with correlation ids; durations and gaps have normal jitter of the given
@@ -24,7 +25,7 @@
 #include <unistd.h>
 
 #define NODES  512u
-#define SHAPES 40u
+#define SHAPES 40u    /* unless --shapes says something else */
 #define CALLS  65521u /* times of calls, made beforehand as well */
 #define PREPARED                                                                                   \
     ((size_t)NODES * 256)  /* kernels made beforehand, so that making them is not measured */
@@ -38,6 +39,7 @@ struct bench {
     const char *path;
     const char *write; /* kind of the trace that is left, NULL: measure */
     uint32_t queues;
+    uint32_t shapes;
 };
 
 static double seconds(void)
@@ -80,7 +82,7 @@ static struct rtl_wire_kernel *prepare(const struct bench *bench)
     for (uint32_t i = 0; i < NODES; i++) {
         durations[i] = 200 + random32() % 1800;
         gaps[i] = 100 + random32() % 200;
-        shapes[i] = random32() % SHAPES;
+        shapes[i] = random32() % bench->shapes;
     }
     for (size_t i = 0; i < PREPARED; i++) {
         uint32_t node = (uint32_t)(i % NODES);
@@ -88,14 +90,16 @@ static struct rtl_wire_kernel *prepare(const struct bench *bench)
         kernels[i].start = jittered(gaps[node], bench->jitter);
         kernels[i].end = jittered(duration, bench->jitter);
         kernels[i].shape = shapes[node];
+        if (bench->shapes > NODES) /* any of them, at any place */
+            kernels[i].shape = random32() % bench->shapes;
         kernels[i].ordinal = node;
     }
     return kernels;
 }
 
-static void define_shapes(struct rtl_writer *writer, uint32_t process)
+static void define_shapes(struct rtl_writer *writer, uint32_t process, uint32_t shapes)
 {
-    for (uint32_t i = 0; i < SHAPES; i++) {
+    for (uint32_t i = 0; i < shapes; i++) {
         char name[32];
         int length = snprintf(name, sizeof name, "_Z8kernel%02uPfPi", i);
         const struct rtl_wire_symbol symbol = {.symbol = i, .name_length = (uint16_t)length};
@@ -105,7 +109,7 @@ static void define_shapes(struct rtl_writer *writer, uint32_t process)
     }
 }
 
-static uint32_t define(struct rtl_writer *writer, uint32_t queues)
+static uint32_t define(struct rtl_writer *writer, uint32_t queues, uint32_t shapes)
 {
     const struct rtl_wire_process process = {.pid = 1};
     const struct rtl_wire_agent agent = {.clock_hz = 100000000, .device_type = 1};
@@ -118,7 +122,7 @@ static uint32_t define(struct rtl_writer *writer, uint32_t queues)
             .queue = i, .size = 16384, .interception = RTL_INTERPOSED};
         rtl_writer_queue(writer, id, &queue);
     }
-    define_shapes(writer, id);
+    define_shapes(writer, id, shapes);
     return id;
 }
 
@@ -220,7 +224,8 @@ static double write_trace(const struct bench *bench, const struct rtl_wire_kerne
     double begin = seconds();
     struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
     if (writer) {
-        write_kernels(writer, define(writer, bench->queues), bench, prepared, replay);
+        write_kernels(writer, define(writer, bench->queues, bench->shapes), bench, prepared,
+                      replay);
         (void)rtl_writer_close(writer, 0, error, sizeof error);
     }
     check_error(error);
@@ -310,7 +315,7 @@ static void run_calls(const struct bench *bench)
     double begin = seconds();
     struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
     if (writer) {
-        write_calls(writer, define(writer, 1), bench);
+        write_calls(writer, define(writer, 1, SHAPES), bench);
         (void)rtl_writer_close(writer, 0, error, sizeof error);
     }
     double written = (double)bench->kernels / (seconds() - begin);
@@ -414,7 +419,7 @@ static void run_samples(const struct bench *bench, bool varied)
     double begin = seconds();
     struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
     if (writer) {
-        write_samples(writer, define(writer, 1), bench, counts);
+        write_samples(writer, define(writer, 1, SHAPES), bench, counts);
         (void)rtl_writer_close(writer, 0, error, sizeof error);
     }
     double written = (double)bench->kernels / (seconds() - begin);
@@ -449,6 +454,8 @@ static bool take_option(struct bench *bench, const char *option, const char *val
         bench->write = value;
         return strcmp(value, "replay") == 0 || strcmp(value, "eager") == 0;
     }
+    if (strcmp(option, "--shapes") == 0)
+        return (bench->shapes = (uint32_t)strtoul(value, NULL, 10)) > 0;
     if (strcmp(option, "--queues") != 0)
         return false;
     bench->queues = (uint32_t)strtoul(value, NULL, 10);
@@ -457,13 +464,16 @@ static bool take_option(struct bench *bench, const char *option, const char *val
 
 int main(int count, char **arguments)
 {
-    struct bench bench = {
-        .kernels = 4000000, .jitter = 0.02, .path = "/tmp/rtl-bench-store.db", .queues = 1};
+    struct bench bench = {.kernels = 4000000,
+                          .jitter = 0.02,
+                          .path = "/tmp/rtl-bench-store.db",
+                          .queues = 1,
+                          .shapes = SHAPES};
     for (int i = 1; i < count; i += 2) {
         if (take_option(&bench, arguments[i], i + 1 < count ? arguments[i + 1] : ""))
             continue;
         (void)fprintf(stderr, "usage: bench_store [--kernels N] [--jitter PERCENT] [--file PATH] "
-                              "[--write replay|eager] [--queues N]\n");
+                              "[--write replay|eager] [--queues N] [--shapes N]\n");
         return 2;
     }
     struct rtl_wire_kernel *prepared = prepare(&bench);
