@@ -1,5 +1,6 @@
 #include "store/aggregate.h"
 
+#include "store/launch_blocks.h"
 #include "store/tables.h"
 #include "store/thread_pool.h"
 
@@ -212,6 +213,7 @@ static rtl_status_t fill_job(struct rtl_aggregate *aggregate, const struct chose
     job->cut = row->from < filter->from || (filter->to && row->to >= filter->to);
     job->keep = !alone_on_device(aggregate, chosen) || !alone_on_queue(chosen);
     job->by_graph = (aggregate->request.by & RTL_AGGREGATE_GRAPHS) != 0;
+    job->any_graph = job->by_graph && rtl_trace_blocks(aggregate->trace)->heads.count > 0;
     rtl_status_t status =
         rtl_trace_chunk_data(aggregate->trace, aggregate->data, row, &data, &job->size);
     if (status == RTL_OK && !make_room(job))
@@ -255,7 +257,7 @@ static rtl_status_t add_kernels(struct rtl_aggregate *aggregate,
     rtl_kernel_t kernel = {.process = job->row->chunk.process, .queue = job->row->chunk.queue};
     struct rtl_aggregate_key key =
         ((const struct rtl_aggregate_key *)aggregate->contexts.items)[job->context];
-    for (uint32_t i = 0; i < job->count; i++) {
+    for (uint32_t i = 0; i < job->kept; i++) {
         const struct rtl_aggregate_kernel *from = &job->kernels[i];
         kernel.packet = from->packet;
         rtl_status_t status =

@@ -86,12 +86,14 @@ struct rtl_aggregate_job {
     uint32_t context; /**< what kernels are told apart by besides their shapes */
     bool cut;         /**< the filter may leave out some of its kernels, or cut their times */
     bool keep;        /**< intervals are wanted */
-    bool by_graph;    /**< kernels are wanted, durations are not added up */
+    bool by_graph;    /**< kernels of launches are wanted, their durations are not added up */
+    bool any_graph;   /**< those that name no launch may be of one, too */
     /* What is found. */
     rtl_status_t status;
     struct rtl_depth depth;
     struct rtl_interval *intervals;       /**< sorted; freed by who takes them */
     struct rtl_aggregate_kernel *kernels; /**< with by_graph; room for the chunk's */
+    uint32_t kept;                        /**< of these */
     uint32_t count;                       /**< kernels that pass the filter */
 };
 

@@ -91,32 +91,42 @@ static void filter(struct block *block)
     kernels->count = kept;
 }
 
-static bool add_durations(struct block *block)
+static inline bool add_duration(struct block *block, uint32_t place)
 {
     const struct rtl_codec_block *kernels = block->kernels;
-    for (uint32_t i = 0; i < kernels->count; i++) {
-        uint32_t group = group_of(block, kernels->shape[i]);
-        struct rtl_stat *stat = block->stats[group];
-        if (!stat && !(stat = rtl_aggregate_stat(block->worker, block->job->context, group)))
+    uint32_t group = group_of(block, kernels->shape[place]);
+    struct rtl_stat *stat = block->stats[group];
+    if (!stat && !(stat = rtl_aggregate_stat(block->worker, block->job->context, group)))
+        return false;
+    return rtl_stat_add(stat, kernels->end[place] - kernels->start[place]);
+}
+
+static bool add_durations(struct block *block)
+{
+    for (uint32_t i = 0; i < block->kernels->count; i++)
+        if (!add_duration(block, i))
             return false;
-        if (!rtl_stat_add(stat, kernels->end[i] - kernels->start[i]))
-            return false;
-    }
     return true;
 }
 
-static void keep_kernels(struct block *block)
+/* Keeps those of which somebody else finds the node. */
+static bool keep_kernels(struct block *block)
 {
     const struct rtl_codec_block *kernels = block->kernels;
-    struct rtl_aggregate_kernel *to = block->job->kernels + block->job->count;
-    for (uint32_t i = 0; i < kernels->count; i++)
-        to[i] = (struct rtl_aggregate_kernel){
-            .packet = kernels->packet[i],
-            .duration = kernels->end[i] - kernels->start[i],
-            .launch = kernels->launch[i],
-            .ordinal = kernels->ordinal[i],
-            .shape_group = group_of(block, kernels->shape[i]),
-        };
+    struct rtl_aggregate_job *job = block->job;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        if (kernels->launch[i] != RTL_NONE || job->any_graph)
+            job->kernels[job->kept++] = (struct rtl_aggregate_kernel){
+                .packet = kernels->packet[i],
+                .duration = kernels->end[i] - kernels->start[i],
+                .launch = kernels->launch[i],
+                .ordinal = kernels->ordinal[i],
+                .shape_group = group_of(block, kernels->shape[i]),
+            };
+        else if (!add_duration(block, i))
+            return false;
+    }
+    return true;
 }
 
 /* Cuts off what lies outside of the filter. */
@@ -171,9 +181,7 @@ static bool add_block(struct block *block)
     translate(block);
     if (job->cut || block->selects)
         filter(block);
-    if (block->add_up && job->by_graph)
-        keep_kernels(block);
-    else if (block->add_up && !add_durations(block))
+    if (block->add_up && !(job->by_graph ? keep_kernels(block) : add_durations(block)))
         return false;
     if (job->cut || block->look.windows)
         cut(block);
@@ -250,6 +258,7 @@ void rtl_aggregate_chunk(void *worker_pointer, void *job_pointer)
                           .add_up = true};
     job->depth = (struct rtl_depth){0};
     job->intervals = NULL;
+    job->kept = 0;
     if (!block.stats) {
         job->status = RTL_E_MEMORY;
         return;
