@@ -56,19 +56,6 @@ static rtl_status_t damaged(rtl_trace_t *trace, const struct rtl_api_row *row)
                           trace->path, (long long)row->number);
 }
 
-/* True if the calls lie where the chunk's row says; the merge and look-ups rely on it. */
-static bool within(const struct rtl_api_chunk *chunk, const struct rtl_call *calls)
-{
-    for (uint32_t i = 0; i < chunk->calls; i++) {
-        const struct rtl_call *call = &calls[i];
-        if (call->start < chunk->start_min || call->start > chunk->end_max ||
-            call->end > chunk->end_max || call->correlation < chunk->correlation_min ||
-            call->correlation > chunk->correlation_max)
-            return false;
-    }
-    return true;
-}
-
 static rtl_status_t unpack(rtl_trace_t *trace, struct rtl_api_codec *codec,
                            const struct rtl_api_row *row, sqlite3_stmt *data,
                            struct rtl_call **calls, uint64_t **words)
@@ -87,7 +74,7 @@ static rtl_status_t unpack(rtl_trace_t *trace, struct rtl_api_codec *codec,
     int decoded = rtl_api_decode(codec, chunk, bytes, size, *calls, *words);
     if (decoded == -2)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    return decoded == 0 && within(chunk, *calls) ? RTL_OK : damaged(trace, row);
+    return decoded == 0 && rtl_api_within(chunk, *calls) ? RTL_OK : damaged(trace, row);
 }
 
 rtl_status_t rtl_trace_unpack_calls(rtl_trace_t *trace, struct rtl_api_codec *codec,

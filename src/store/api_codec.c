@@ -218,10 +218,15 @@ static bool get_words(struct rtl_api_codec *codec, const struct rtl_call *call, 
     return true;
 }
 
+bool rtl_api_sum_is_right(const struct rtl_api_chunk *chunk, const unsigned char *data, size_t size)
+{
+    return chunk->checksum == checksum(chunk, data, size);
+}
+
 int rtl_api_intact(const struct rtl_api_chunk *chunk, const unsigned char *data, size_t size)
 {
     return chunk->calls > 0 && chunk->calls <= RTL_CHUNK_CALLS_MAX &&
-           chunk->words <= RTL_CHUNK_WORDS_MAX && chunk->checksum == checksum(chunk, data, size);
+           chunk->words <= RTL_CHUNK_WORDS_MAX && rtl_api_sum_is_right(chunk, data, size);
 }
 
 int rtl_api_decode(struct rtl_api_codec *codec, const struct rtl_api_chunk *chunk,
@@ -241,4 +246,33 @@ int rtl_api_decode(struct rtl_api_codec *codec, const struct rtl_api_chunk *chun
         used += call->words;
     }
     return used == chunk->words && rtl_columns_ended(&codec->columns) ? 0 : -1;
+}
+
+int rtl_api_correlations(struct rtl_api_codec *codec, const struct rtl_api_chunk *chunk,
+                         const unsigned char *data, size_t size, uint64_t *correlations)
+{
+    size_t most = chunk->calls > chunk->words ? chunk->calls : chunk->words;
+    if (!rtl_columns_open_some(&codec->columns, data, size, most, 1u << COLUMN_CORRELATION))
+        return codec->columns.short_of_memory ? -2 : -1;
+    if (!rtl_columns_take(&codec->columns, COLUMN_CORRELATION, correlations, chunk->calls))
+        return -1;
+    uint64_t last = chunk->correlation_min - 1;
+    bool outside = false;
+    for (uint32_t i = 0; i < chunk->calls; i++) {
+        correlations[i] = last += rtl_unzigzag(correlations[i]);
+        outside |= last < chunk->correlation_min || last > chunk->correlation_max;
+    }
+    return !outside && rtl_columns_ended(&codec->columns) ? 0 : -1;
+}
+
+bool rtl_api_within(const struct rtl_api_chunk *chunk, const struct rtl_call *calls)
+{
+    for (uint32_t i = 0; i < chunk->calls; i++) {
+        const struct rtl_call *call = &calls[i];
+        if (call->start < chunk->start_min || call->start > chunk->end_max ||
+            call->end > chunk->end_max || call->correlation < chunk->correlation_min ||
+            call->correlation > chunk->correlation_max)
+            return false;
+    }
+    return true;
 }

@@ -11,6 +11,7 @@
 
 #include "ring/wire.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Most calls, and words of arguments, in a chunk that a writer makes. */
@@ -66,10 +67,22 @@ int rtl_api_encode(struct rtl_api_codec *codec, const struct rtl_call *calls, ui
  * should be asked for to unpack it. */
 int rtl_api_intact(const struct rtl_api_chunk *chunk, const unsigned char *data, size_t size);
 
+/** True if the checksum alone is right. */
+bool rtl_api_sum_is_right(const struct rtl_api_chunk *chunk, const unsigned char *data,
+                          size_t size);
+
 /** Unpacks an intact chunk into `calls`, which has room for chunk->calls, and `words` for
  * chunk->words. 0; -1 if the data is damaged (whatever the bytes are, nothing outside is read or
  * written), -2 when memory is short. */
 int rtl_api_decode(struct rtl_api_codec *codec, const struct rtl_api_chunk *chunk,
                    const unsigned char *data, size_t size, struct rtl_call *calls, uint64_t *words);
+
+/** Unpacks nothing but the correlations of an intact chunk into `correlations`, which has room for
+ * chunk->calls. As rtl_api_decode. */
+int rtl_api_correlations(struct rtl_api_codec *codec, const struct rtl_api_chunk *chunk,
+                         const unsigned char *data, size_t size, uint64_t *correlations);
+
+/** True if calls that were unpacked lie within the bounds of their chunk, which readers rely on. */
+bool rtl_api_within(const struct rtl_api_chunk *chunk, const struct rtl_call *calls);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <endian.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* The polynomial 0x1EDC6F41, bits reversed. */
@@ -27,11 +28,46 @@ static void make_table(void)
         }
 }
 
-/* Eight bytes a step, so that the check costs little beside the rest. */
-uint32_t rtl_crc32c(uint32_t crc, const void *data, size_t size)
+#if defined __x86_64__
+/* Many processors have an instruction for this polynomial: five times as fast as the tables. */
+__attribute__((target("sse4.2"))) static uint32_t
+by_instruction(uint32_t crc, const unsigned char *byte, size_t size)
 {
-    (void)pthread_once(&table_once, make_table);
+    uint64_t wide = crc;
+    for (; size >= STEPS; size -= STEPS, byte += STEPS) {
+        uint64_t word;
+        memcpy(&word, byte, sizeof word);
+        wide = __builtin_ia32_crc32di(wide, word);
+    }
+    crc = (uint32_t)wide;
+    for (; size; size--)
+        crc = __builtin_ia32_crc32qi(crc, *byte++);
+    return crc;
+}
+
+static bool has_instruction(void)
+{
+    return __builtin_cpu_supports("sse4.2");
+}
+#else
+static uint32_t by_instruction(uint32_t crc, const unsigned char *byte, size_t size)
+{
+    (void)byte;
+    (void)size;
+    return crc;
+}
+
+static bool has_instruction(void)
+{
+    return false;
+}
+#endif
+
+/* Eight bytes a step, so that the check costs little beside the rest. */
+uint32_t rtl_crc32c_by_tables(uint32_t crc, const void *data, size_t size)
+{
     const unsigned char *byte = data;
+    (void)pthread_once(&table_once, make_table);
     crc = ~crc;
     for (; size >= STEPS; size -= STEPS, byte += STEPS) {
         uint64_t word;
@@ -44,6 +80,12 @@ uint32_t rtl_crc32c(uint32_t crc, const void *data, size_t size)
     for (; size; size--)
         crc = crc >> 8 ^ table[0][(crc ^ *byte++) & 0xff];
     return ~crc;
+}
+
+uint32_t rtl_crc32c(uint32_t crc, const void *data, size_t size)
+{
+    return has_instruction() ? ~by_instruction(~crc, data, size)
+                             : rtl_crc32c_by_tables(crc, data, size);
 }
 
 uint32_t rtl_checksum_row(const uint64_t *fields, size_t count, const unsigned char *data,

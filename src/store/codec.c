@@ -35,8 +35,8 @@ struct history {
 /* A chunk that is unpacked. */
 struct reading {
     struct rtl_chunk chunk;
-    uint32_t left; /* kernels */
-    bool whole;
+    uint32_t left;   /* kernels */
+    unsigned wanted; /* enum rtl_codec_columns; each with what it implies */
 };
 
 struct rtl_codec {
@@ -155,21 +155,49 @@ int rtl_codec_encode(struct rtl_codec *codec, const struct rtl_wire_kernel *kern
 
 /* Unpacking: columns first, a block at a time, then what depends on the kernel before. */
 
-#define NEEDED                                                                                     \
-    (1u << COLUMN_GAP | 1u << COLUMN_DURATION | 1u << COLUMN_SHAPE | 1u << COLUMN_ORDINAL)
+/* What is looked at for what is wanted. */
+static unsigned columns_of(unsigned wanted)
+{
+    unsigned columns = wanted & RTL_CODEC_WHOLE ? UINT_MAX : 0;
+    if (wanted & RTL_CODEC_SHAPES)
+        columns |= 1u << COLUMN_SHAPE;
+    if (wanted & RTL_CODEC_CORRELATIONS)
+        columns |= 1u << COLUMN_CORRELATION;
+    if (wanted & RTL_CODEC_TIMES)
+        columns |= 1u << COLUMN_GAP | 1u << COLUMN_DURATION | 1u << COLUMN_ORDINAL;
+    return columns;
+}
+
+static unsigned with_implied(unsigned wanted)
+{
+    if (wanted & RTL_CODEC_WHOLE)
+        wanted |= RTL_CODEC_TIMES | RTL_CODEC_CORRELATIONS;
+    return wanted & RTL_CODEC_TIMES ? wanted | RTL_CODEC_SHAPES : wanted;
+}
+
+bool rtl_codec_intact(const struct rtl_chunk *chunk, const unsigned char *data, size_t size)
+{
+    return chunk->checksum == checksum(chunk, data, size);
+}
+
+int rtl_codec_open_some(struct rtl_codec *codec, const struct rtl_chunk *chunk,
+                        const unsigned char *data, size_t size, unsigned wanted)
+{
+    if (chunk->kernels == 0 || chunk->kernels > RTL_CHUNK_KERNELS_MAX ||
+        !rtl_codec_intact(chunk, data, size))
+        return -1;
+    wanted = with_implied(wanted);
+    if (!rtl_columns_open_some(&codec->columns, data, size, chunk->kernels, columns_of(wanted)))
+        return codec->columns.short_of_memory ? -2 : -1;
+    codec->reading = (struct reading){*chunk, chunk->kernels, wanted};
+    history_begin(&codec->history, chunk);
+    return 0;
+}
 
 int rtl_codec_open(struct rtl_codec *codec, const struct rtl_chunk *chunk,
                    const unsigned char *data, size_t size, bool whole)
 {
-    if (chunk->kernels == 0 || chunk->kernels > RTL_CHUNK_KERNELS_MAX ||
-        chunk->checksum != checksum(chunk, data, size))
-        return -1;
-    if (!rtl_columns_open_some(&codec->columns, data, size, chunk->kernels,
-                               whole ? UINT_MAX : NEEDED))
-        return codec->columns.short_of_memory ? -2 : -1;
-    codec->reading = (struct reading){*chunk, chunk->kernels, whole};
-    history_begin(&codec->history, chunk);
-    return 0;
+    return rtl_codec_open_some(codec, chunk, data, size, whole ? RTL_CODEC_WHOLE : RTL_CODEC_TIMES);
 }
 
 /* Takes numbers of 32 bits. */
@@ -224,15 +252,37 @@ static void restore_times(struct history *history, struct rtl_codec_block *block
 static bool within(const struct reading *reading, const struct rtl_codec_block *block)
 {
     const struct rtl_chunk *chunk = &reading->chunk;
+    bool timed = (reading->wanted & RTL_CODEC_TIMES) != 0;
+    bool whole = (reading->wanted & RTL_CODEC_WHOLE) != 0;
     uint64_t span = chunk->end_max - chunk->start_min;
     uint64_t packets = chunk->packet_max - chunk->packet_min;
     /* Bounds the wrong way round hold everything, modulo 2^64. */
     bool outside = chunk->start_min > chunk->end_max || chunk->packet_min > chunk->packet_max;
-    for (uint32_t i = 0; i < block->count; i++)
+    for (uint32_t i = 0; timed && i < block->count; i++)
         outside |= block->start[i] - chunk->start_min > span || block->end[i] > chunk->end_max;
-    for (uint32_t i = 0; reading->whole && i < block->count; i++)
+    for (uint32_t i = 0; whole && i < block->count; i++)
         outside |= block->packet[i] - chunk->packet_min > packets;
     return !outside;
+}
+
+static bool take_times(struct rtl_codec *codec, struct rtl_codec_block *block)
+{
+    uint32_t count = block->count;
+    if (!rtl_columns_take(&codec->columns, COLUMN_GAP, block->start, count) ||
+        !rtl_columns_take(&codec->columns, COLUMN_DURATION, block->end, count) ||
+        !take(codec, COLUMN_ORDINAL, block->ordinal, count))
+        return false;
+    add_up32(block->ordinal, count, &codec->history.ordinal);
+    restore_times(&codec->history, block);
+    return true;
+}
+
+static bool take_correlations(struct rtl_codec *codec, struct rtl_codec_block *block)
+{
+    if (!rtl_columns_take(&codec->columns, COLUMN_CORRELATION, block->correlation, block->count))
+        return false;
+    add_up(block->correlation, block->count, &codec->history.correlation);
+    return true;
 }
 
 static bool take_rest(struct rtl_codec *codec, struct rtl_codec_block *block)
@@ -240,11 +290,9 @@ static bool take_rest(struct rtl_codec *codec, struct rtl_codec_block *block)
     struct history *history = &codec->history;
     uint32_t count = block->count;
     if (!rtl_columns_take(&codec->columns, COLUMN_PACKET, block->packet, count) ||
-        !rtl_columns_take(&codec->columns, COLUMN_CORRELATION, block->correlation, count) ||
         !take(codec, COLUMN_LAUNCH, block->launch, count))
         return false;
     add_up(block->packet, count, &history->packet);
-    add_up(block->correlation, count, &history->correlation);
     add_up32(block->launch, count, &history->launch);
     return true;
 }
@@ -252,18 +300,16 @@ static bool take_rest(struct rtl_codec *codec, struct rtl_codec_block *block)
 int rtl_codec_next(struct rtl_codec *codec, struct rtl_codec_block *block)
 {
     struct reading *reading = &codec->reading;
+    unsigned wanted = reading->wanted;
     uint32_t count = reading->left < RTL_CODEC_BLOCK ? reading->left : RTL_CODEC_BLOCK;
     block->count = count;
     if (count == 0)
         return 0;
-    if (!rtl_columns_take(&codec->columns, COLUMN_GAP, block->start, count) ||
-        !rtl_columns_take(&codec->columns, COLUMN_DURATION, block->end, count) ||
-        !take(codec, COLUMN_SHAPE, block->shape, count) ||
-        !take(codec, COLUMN_ORDINAL, block->ordinal, count) ||
-        (reading->whole && !take_rest(codec, block)))
+    if ((wanted & RTL_CODEC_SHAPES && !take(codec, COLUMN_SHAPE, block->shape, count)) ||
+        (wanted & RTL_CODEC_TIMES && !take_times(codec, block)) ||
+        (wanted & RTL_CODEC_CORRELATIONS && !take_correlations(codec, block)) ||
+        (wanted & RTL_CODEC_WHOLE && !take_rest(codec, block)))
         return -1;
-    add_up32(block->ordinal, count, &codec->history.ordinal);
-    restore_times(&codec->history, block);
     reading->left -= count;
     bool ended = reading->left > 0 || rtl_columns_ended(&codec->columns);
     return ended && within(reading, block) ? 0 : -1;

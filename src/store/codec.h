@@ -59,15 +59,32 @@ struct rtl_codec_block {
     uint32_t count;
     uint64_t start[RTL_CODEC_BLOCK], end[RTL_CODEC_BLOCK];
     uint32_t shape[RTL_CODEC_BLOCK], ordinal[RTL_CODEC_BLOCK];
-    /** Only where the whole is wanted. */
+    /** Only where the whole is wanted, or correlations are. */
     uint64_t packet[RTL_CODEC_BLOCK], correlation[RTL_CODEC_BLOCK];
     uint32_t launch[RTL_CODEC_BLOCK];
+};
+
+/** What may be wanted of a chunk, to be combined. Times come with shapes and ordinals, which they
+ * are predicted from. */
+enum rtl_codec_columns {
+    RTL_CODEC_SHAPES = 1,
+    RTL_CODEC_CORRELATIONS = 2,
+    RTL_CODEC_TIMES = 4,
+    RTL_CODEC_WHOLE = 8, /**< all there is */
 };
 
 /** Begins to unpack a chunk block by block, times, shapes and ordinals only or the `whole`; `data`
  * must stay until that is done. As rtl_codec_decode. */
 int rtl_codec_open(struct rtl_codec *codec, const struct rtl_chunk *chunk,
                    const unsigned char *data, size_t size, bool whole);
+
+/** The same for `wanted`, a set of enum rtl_codec_columns that is not empty. Columns that are not
+ * wanted are not looked at, and blocks do not have them. */
+int rtl_codec_open_some(struct rtl_codec *codec, const struct rtl_chunk *chunk,
+                        const unsigned char *data, size_t size, unsigned wanted);
+
+/** True if the checksum of a chunk is right, whatever it says. */
+bool rtl_codec_intact(const struct rtl_chunk *chunk, const unsigned char *data, size_t size);
 
 /** Unpacks the next block; count is 0 after the last one. 0, or -1 if the data is damaged. */
 int rtl_codec_next(struct rtl_codec *codec, struct rtl_codec_block *block);

@@ -46,6 +46,7 @@ static const struct invocation invocations[] = {
     {cmd_summary, {"rtl summary", "--json", TRACE}},
     {cmd_check, {"rtl check", TRACE}},
     {cmd_check, {"rtl check", "--json", TRACE}},
+    {cmd_check, {"rtl check", "--deep", TRACE}},
     {cmd_info, {"rtl info", TRACE}},
     {cmd_info, {"rtl info", "--json", TRACE}},
     {cmd_ranges, {"rtl ranges", TRACE}},

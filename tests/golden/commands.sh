@@ -37,6 +37,7 @@ for command in summary info check ranges; do
     try 0 1 -- $command t.db
     try 0 1 -- $command --json t.db
 done
+try 0 1 -- check --deep t.db
 try 0 2 -- steps --by launches t.db
 try 0 2 -- idle t.db
 try 0 2 -- memory t.db

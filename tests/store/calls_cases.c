@@ -1,6 +1,7 @@
 /* Host calls: through the file and back, by time and by correlation, after damage and kills. */
 #include "fixture.h"
 #include "store/enums.h"
+#include "store/origin_sets.h"
 #include "store/sql.h"
 
 #include <math.h>
@@ -490,6 +491,50 @@ const char *Calls_FoundByCorrelation(void)
     for (uint64_t correlation = 1; correlation < 300; correlation++)
         CHECK_DONE(check_origin(trace, model, 2, correlation));
     CHECK_DONE(check_origin(trace, model, 1, UINT64_MAX));
+    rtlTraceClose(trace);
+    free(model);
+    fixture_remove(path);
+    return NULL;
+}
+
+static void no_damage(void *context, const char *what)
+{
+    (void)check_failed(what, 0, "damage in what is whole");
+    ++*(int *)context;
+}
+
+/* Looks one after the other, so that what is known of neighbours is used, and back and forth. */
+static const char *check_sets(const struct rtl_origin_sets *sets, const struct model *model,
+                              uint32_t process, uint64_t *seed)
+{
+    struct rtl_origin_look look;
+    rtl_origin_look_begin(sets, process, &look);
+    for (uint64_t i = 1; i < 600; i++) {
+        uint64_t number = i < 300 ? i : 1 + fixture_random(seed) % 35000;
+        bool there = place_of(model, process, number) != MANY;
+        CHECK(rtl_origin_look(&look, number) == (there ? RTL_ORIGIN_CALL : RTL_ORIGIN_NONE));
+    }
+    CHECK(rtl_origin_look(&look, UINT64_MAX) == RTL_ORIGIN_NONE);
+    return NULL;
+}
+
+const char *Calls_SetsOfOrigins(void)
+{
+    char path[FIXTURE_PATH];
+    struct model *model;
+    uint64_t seed = 34;
+    int told = 0;
+    CHECK(fixture_path(path));
+    CHECK_DONE(write_model(path, &model));
+    rtl_trace_t *trace = open_trace(path);
+    CHECK(trace);
+    for (int deep = 0; deep < 2; deep++) {
+        struct rtl_origin_sets *sets = NULL;
+        CHECK(rtl_origin_sets_read(trace, deep, no_damage, &told, &sets) == RTL_OK && told == 0);
+        for (uint32_t process = 0; process < PROCESSES + 2; process++)
+            CHECK_DONE(check_sets(sets, model, process, &seed));
+        rtl_origin_sets_free(sets);
+    }
     rtlTraceClose(trace);
     free(model);
     fixture_remove(path);

@@ -10,6 +10,8 @@ const char *Codec_ChecksumHasItsCheckValue(void)
 {
     CHECK(rtl_crc32c(0, "123456789", 9) == 0xE3069283u);
     CHECK(rtl_crc32c(rtl_crc32c(0, "1234", 4), "56789", 5) == 0xE3069283u);
+    CHECK(rtl_crc32c_by_tables(0, "123456789", 9) == 0xE3069283u);
+    CHECK(rtl_crc32c_by_tables(rtl_crc32c(0, "1234", 4), "56789", 5) == 0xE3069283u);
     return NULL;
 }
 

@@ -1,6 +1,8 @@
 /* Host calls and ranges from the ring to the tools' numbers, worked out by hand. */
 #include "check/links.h"
 #include "made.h"
+#include "store/checksum.h"
+#include "store/sums.h"
 #include "summary/tally_calls.h"
 #include "summary/tally_ranges.h"
 
@@ -133,6 +135,12 @@ static const char *open_calls(struct made *made, made_work work, rtl_trace_t **t
     return NULL;
 }
 
+static void count_damage(void *context, const char *what)
+{
+    (void)what;
+    ++*(int *)context;
+}
+
 const char *Calls_Numbers(void)
 {
     struct made made;
@@ -141,8 +149,11 @@ const char *Calls_Numbers(void)
     CHECK_DONE(open_calls(&made, calls, &trace));
     CHECK_DONE(check_calls(trace));
     CHECK_DONE(check_ranges(trace));
-    CHECK(links_read(trace, &links) == RTL_OK);
-    CHECK(links.calls == 4 && links.kernels == 1 && links.copies == 0);
+    for (int deep = 0; deep < 2; ++deep) {
+        int told = 0;
+        CHECK(links_read(trace, deep, count_damage, &told, &links) == RTL_OK && told == 0);
+        CHECK(links.calls == 4 && links.kernels == 1 && links.copies == 0 && links.past == 0);
+    }
     rtlTraceClose(trace);
     made_clean(&made);
     return NULL;
@@ -211,18 +222,99 @@ static bool change(const char *path, const char *sql)
     return done;
 }
 
-/* rtl check reads all of a trace: a byte that fell over in the calls is told. */
+/* rtl check reads all of a trace: a bit that fell over in what is packed is told, and where. */
+static const char *flip_is_told(const char *table, const char *says)
+{
+    struct made made;
+    rtl_trace_t *trace;
+    char command[2 * MADE_PATH];
+    char sql[256];
+    CHECK_DONE(open_calls(&made, calls, &trace));
+    rtlTraceClose(trace);
+    (void)snprintf(sql, sizeof sql,
+                   "UPDATE %s SET data = cast(substr(data, 1, 9) || x'EE' || substr(data, 11) AS "
+                   "BLOB)",
+                   table);
+    CHECK(change(made.trace, sql));
+    for (int deep = 0; deep < 2; ++deep) {
+        (void)snprintf(command, sizeof command, "check %s %s", deep ? "--deep" : "", made.trace);
+        CHECK(shows(&made, command, says) == 1);
+        CHECK(shows(&made, command, "though its checksum is right") == -1);
+    }
+    made_clean(&made);
+    return NULL;
+}
+
 const char *Calls_CheckFindsDamage(void)
+{
+    CHECK_DONE(
+        flip_is_told("api_chunks", "DAMAGED: the checksum of chunk 1 in api_chunks is wrong"));
+    CHECK_DONE(flip_is_told("kernel_chunks",
+                            "DAMAGED: the checksum of chunk 1 in kernel_chunks is wrong"));
+    return NULL;
+}
+
+/* The checksum that a row has to have, of what it has. */
+static uint32_t right_sum(sqlite3_stmt *row)
+{
+    uint64_t fields[RTL_SUM_FIELDS];
+    int count = sqlite3_column_count(row) - 1;
+    for (int i = 0; i < count; ++i)
+        fields[i] = rtl_sum_field(sqlite3_column_value(row, i + 1));
+    return rtl_checksum_row(fields, (size_t)count, sqlite3_column_blob(row, 0),
+                            (size_t)sqlite3_column_bytes(row, 0));
+}
+
+/* Changes chunk 1 of a table and seals it again, as a writer would that makes a mistake: there are
+ * no digests either. */
+static bool forge(const char *path, const char *table, const char *change_to)
+{
+    const struct rtl_sum *sum = rtl_sum_by_checksum(table, "checksum");
+    char sql[512];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    (void)snprintf(sql, sizeof sql,
+                   "DROP TABLE IF EXISTS digests; DELETE FROM meta WHERE key = 'digests';"
+                   "UPDATE %s SET %s",
+                   table, change_to);
+    if (!sum || !change(path, sql) || sqlite3_open(path, &db) != SQLITE_OK)
+        return false;
+    (void)snprintf(sql, sizeof sql, "SELECT data, %s FROM %s", sum->columns, table);
+    bool found =
+        sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW;
+    if (found)
+        (void)snprintf(sql, sizeof sql, "UPDATE %s SET checksum = %u", table, right_sum(row));
+    (void)sqlite3_finalize(row);
+    (void)sqlite3_close(db);
+    return found && change(path, sql);
+}
+
+/* What a checksum does not tell is found by unpacking. */
+static const char *only_deep(const char *table, const char *change_to, const char *says)
 {
     struct made made;
     rtl_trace_t *trace;
     char command[2 * MADE_PATH];
     CHECK_DONE(open_calls(&made, calls, &trace));
     rtlTraceClose(trace);
-    CHECK(change(made.trace, "UPDATE api_chunks SET data = cast(substr(data, 1, 9) || x'EE' ||"
-                             " substr(data, 11) AS BLOB)"));
+    CHECK(forge(made.trace, table, change_to));
     (void)snprintf(command, sizeof command, "check %s", made.trace);
-    CHECK(shows(&made, command, "chunk 1 of host calls does not match its checksum") == 2);
+    CHECK(shows(&made, command, "complete: 5 of 5 kernels") == 0);
+    (void)snprintf(command, sizeof command, "check --deep %s", made.trace);
+    CHECK(shows(&made, command, says) == 1);
     made_clean(&made);
+    return NULL;
+}
+
+const char *Calls_DeepCheckFindsMore(void)
+{
+    static const char kernels[] =
+        "DAMAGED: chunk 1 of kernels does not hold what its row says, though its checksum is right";
+    static const char host_calls[] = "DAMAGED: chunk 1 of host calls does not hold what its row "
+                                     "says, though its checksum is right";
+    CHECK_DONE(only_deep("kernel_chunks", "end_max = end_max - 1", kernels));
+    CHECK_DONE(only_deep("kernel_chunks", "packet_max = packet_max - 1", kernels));
+    CHECK_DONE(only_deep("api_chunks", "end_max = end_max - 1", host_calls));
+    CHECK_DONE(only_deep("api_chunks", "words = words + 1", host_calls));
     return NULL;
 }

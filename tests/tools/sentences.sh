@@ -184,7 +184,7 @@ wrong 2 "nowhere/x.csv" -- "$rtl" export led.db -F csv -o nowhere/x.csv
 [ -z "$(find . -name '*.csv*' -o -name '*.json*')" ] || fail "a refused export left a file"
 
 # Each command that reads a trace, on each file that is none it could read. FILE is that, led.db one without kernels.
-readers=("summary FILE" "info FILE" "check FILE" "sql FILE SELECT" "export FILE --format csv" "graph list FILE" "graph show FILE 1"
+readers=("summary FILE" "info FILE" "check FILE" "check --deep FILE" "sql FILE SELECT" "export FILE --format csv" "graph list FILE" "graph show FILE 1"
     "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE" "steps FILE --by kernels" "graph costs FILE" "idle FILE" "memory FILE" "report --json FILE"
     "timeline FILE --launch 1:1" "diff FILE led.db" "diff led.db FILE" "merge out.db FILE" "merge out.db led.db FILE")
 cp led.db newer.db

@@ -68,6 +68,7 @@ RTL_C_TEST(Calls, Numbers)
 RTL_C_TEST(Calls, RangeOfAProcessThatDied)
 RTL_C_TEST(Calls, InTheTools)
 RTL_C_TEST(Calls, CheckFindsDamage)
+RTL_C_TEST(Calls, DeepCheckFindsMore)
 
 RTL_C_TEST(Graphs, Numbers)
 RTL_C_TEST(Graphs, Verdicts)

@@ -34,6 +34,7 @@ struct damages {
 
 struct check {
     const char *path;
+    bool deep; /* all is unpacked */
     struct damages damages;
     struct verdict verdict;
     struct links links;
@@ -587,6 +588,7 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "unseen_kernels", open_number(verdict->unseen.kernels));
     (void)json_object_set_new(object, "kernels_past_calls", open_number(check->links.past));
     (void)json_object_set_new(object, "digests", json_boolean(check->damages.known));
+    (void)json_object_set_new(object, "deep", json_boolean(check->deep));
     (void)json_object_set_new(object, "damage", json_damages(&check->damages));
     if (check->against_truth)
         (void)json_object_set_new(object, "truth", json_truth(&check->truth));
@@ -635,7 +637,7 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
     if (status == RTL_OK)
         status = notes_read(trace, &check->notes);
     if (status == RTL_OK)
-        status = links_read(trace, &check->links);
+        status = links_read(trace, check->deep, take_damage, &check->damages, &check->links);
     if (status == RTL_OK)
         status = counted_read(trace, &check->counted);
     if (status == RTL_OK)
@@ -669,10 +671,10 @@ json_t *check_json(rtl_trace_t *trace, const char *path)
     return object;
 }
 
-int check_show(const char *path, const char *const *logs, size_t log_count, bool json)
+static int show(const char *path, const char *const *logs, size_t log_count, bool deep, bool json)
 {
     rtl_trace_t *trace = open_trace(path);
-    struct check check = {.path = path, .trace = trace};
+    struct check check = {.path = path, .deep = deep, .trace = trace};
     if (!trace)
         return EXIT_USAGE;
     int status = read_check(trace, &check, logs, log_count);
@@ -683,19 +685,26 @@ int check_show(const char *path, const char *const *logs, size_t log_count, bool
     return status;
 }
 
+int check_show(const char *path, const char *const *logs, size_t log_count, bool json)
+{
+    return show(path, logs, log_count, false, json);
+}
+
 #define MOST_LOGS 1024u
 
 struct options {
     const char *path;
     const char *logs[MOST_LOGS];
     size_t log_count;
-    bool json;
+    bool deep, json;
 };
 
 static const struct argp_option option_list[] = {
     {"truth", 't', "LOG", 0,
      "compare with what the software GPU executed (SOFTGPU_TRUTH); further LOGs may follow FILE",
      0},
+    {"deep", 'd', NULL, 0,
+     "unpack all that is packed, too, and look whether it is what its rows say; takes longer", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -714,6 +723,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 't':
         return add_log(options, value);
+    case 'd':
+        options->deep = true;
+        return 0;
     case 'j':
         options->json = true;
         return 0;
@@ -746,6 +758,7 @@ int cmd_check(int argc, char **argv)
         "a trace incomplete.\n\n"
         "Examples:\n"
         "  rtl check trace.db\n"
+        "  rtl check --deep trace.db\n"
         "  SOFTGPU_TRUTH=truth rtl trace --gpu soft -- ./program\n"
         "  rtl check trace.db --truth truth";
     static const struct argp argp = {option_list, parse_option, "FILE [LOG...]", doc, NULL,
@@ -755,5 +768,5 @@ int cmd_check(int argc, char **argv)
         return EXIT_USAGE;
     if (trace_command_needs(options.path, "rtl check FILE"))
         return EXIT_USAGE;
-    return check_show(options.path, options.logs, options.log_count, options.json);
+    return show(options.path, options.logs, options.log_count, options.deep, options.json);
 }

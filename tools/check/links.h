@@ -1,9 +1,12 @@
 /**
- * Does what a trace holds belong together? One pass over all of it, which also shows that all of it
- * can be read.
+ * Does what a trace holds belong together? Looks at what kernels and copies say they come from, and
+ * at no more of chunks than that takes; or unpacks all of them, which also shows that all can be
+ * read.
  */
 #ifndef RTL_TOOLS_LINKS_H
 #define RTL_TOOLS_LINKS_H
+
+#include "store/digest.h"
 
 #include <rtl/rtl_trace.h>
 
@@ -18,7 +21,10 @@ struct links {
                          by then and launched later is among them */
 };
 
-/** Reads the whole trace. On failure rtlTraceError tells. */
-rtl_status_t links_read(rtl_trace_t *trace, struct links *links);
+/** Goes over the whole trace. What chunks hold is looked at where it is needed, or (`deep`) all of
+ * it; `tell` is told of each chunk that does not hold what it must, unless its checksum is wrong,
+ * which rtl_digest_check tells. On failure rtlTraceError tells. */
+rtl_status_t links_read(rtl_trace_t *trace, bool deep, rtl_digest_tell tell, void *context,
+                        struct links *links);
 
 #endif
