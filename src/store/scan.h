@@ -67,6 +67,12 @@ struct rtl_scan_chunk {
     const void *source; /**< for the scan */
 };
 
+/** What tells which node a kernel is. */
+struct rtl_scan_kernel {
+    uint64_t packet;
+    uint32_t launch, ordinal;
+};
+
 /** What is done with kernels. As struct rtl_scan, where nothing else is said. */
 struct rtl_kernel_scan {
     rtl_kernel_filter_t filter; /**< `by_queue` is not looked at */
@@ -98,6 +104,37 @@ rtl_status_t rtl_scan_kernels(rtl_trace_t *trace, const struct rtl_kernel_scan *
 /** Says that a chunk of kernels is damaged, as a `done` that wants no such chunk; returns
  * RTL_E_DAMAGED. */
 rtl_status_t rtl_scan_damaged(rtl_trace_t *trace, const struct rtl_scan_chunk *chunk);
+
+/** Which graph's node a kernel of a chunk is, of which the scan has the whole; RTL_TRACE_NONE if
+ * none. For the calling thread. */
+rtl_status_t rtl_scan_node(rtl_trace_t *trace, const struct rtl_scan_chunk *chunk,
+                           const struct rtl_scan_kernel *kernel, uint32_t *node);
+
+/** When the kernels of chunks that pass the filter's process and queue, and the selection's
+ * processes and GPUs, ran: the earliest start and the latest end. `*known` is false where only a
+ * look at each kernel tells (a selection asks for more); without kernels `*to` is 0. Looks at no
+ * data. */
+void rtl_scan_extent(const rtl_trace_t *trace, const rtl_kernel_filter_t *filter, bool *known,
+                     uint64_t *from, uint64_t *to);
+
+/* Names of kernels, by number. */
+
+struct rtl_scan_names;
+
+/** The names of all shapes of a trace, each once, in the order of their letters; NULL when memory
+ * is short. It lives no longer than the trace. */
+struct rtl_scan_names *rtl_scan_names_new(const rtl_trace_t *trace);
+
+/** NULL is allowed. */
+void rtl_scan_names_free(struct rtl_scan_names *names);
+
+uint32_t rtl_scan_names_count(const struct rtl_scan_names *names);
+const char *rtl_scan_names_text(const struct rtl_scan_names *names, uint32_t number);
+
+/** The numbers of the names of a chunk's kernels, of which there is one for each of a block; for
+ * any thread. */
+void rtl_scan_names_of(const struct rtl_scan_names *names, const struct rtl_scan_chunk *chunk,
+                       const struct rtl_codec_block *block, uint32_t *numbers);
 
 /** The demangled name of the kernels of a shape, "unknown kernel" if there is none; it lives as
  * long as the trace. For any thread. */

@@ -237,6 +237,36 @@ rtl_status_t rtl_scan_damaged(rtl_trace_t *trace, const struct rtl_scan_chunk *c
     return rtl_trace_fail_chunk(trace, chunk->source);
 }
 
+rtl_status_t rtl_scan_node(rtl_trace_t *trace, const struct rtl_scan_chunk *chunk,
+                           const struct rtl_scan_kernel *kernel, uint32_t *node)
+{
+    rtl_kernel_t found = {
+        .process = chunk->process, .queue = chunk->queue, .packet = kernel->packet};
+    rtl_status_t status = rtl_trace_load_graphs(trace);
+    if (status == RTL_OK)
+        status = rtl_trace_resolve_node(trace, kernel->launch, kernel->ordinal, &found);
+    *node = found.node;
+    return status;
+}
+
+void rtl_scan_extent(const rtl_trace_t *trace, const rtl_kernel_filter_t *filter, bool *known,
+                     uint64_t *from, uint64_t *to)
+{
+    const struct rtl_chunk_row *rows = trace->chunks.items;
+    *known = true;
+    *from = UINT64_MAX;
+    *to = 0;
+    for (size_t i = 0; i < trace->chunks.count; i++) {
+        struct rtl_select_look look;
+        if (!rtl_trace_chunk_passes(filter, &rows[i]) ||
+            !rtl_select_may(select_of(trace), rows[i].chunk.process, rows[i].gpu))
+            continue;
+        *known = *known && !rtl_select_begin(select_of(trace), rows[i].chunk.process, &look);
+        *from = rows[i].from < *from ? rows[i].from : *from;
+        *to = rows[i].to > *to ? rows[i].to : *to;
+    }
+}
+
 static void worker_free(void *pointer)
 {
     struct worker *worker = pointer;

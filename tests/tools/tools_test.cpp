@@ -70,6 +70,10 @@ RTL_C_TEST(Calls, InTheTools)
 RTL_C_TEST(Calls, CheckFindsDamage)
 RTL_C_TEST(Calls, DeepCheckFindsMore)
 
+RTL_C_TEST(Timeline, AgreesWithSums)
+RTL_C_TEST(Timeline, OfASelection)
+RTL_C_TEST(Timeline, DamageIsTold)
+
 RTL_C_TEST(Graphs, Numbers)
 RTL_C_TEST(Graphs, Verdicts)
 RTL_C_TEST(Graphs, InTheTools)

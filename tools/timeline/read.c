@@ -7,15 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG_COLUMNS 4u /* an event of fewer has no room for a name */
-
 struct event {
     const char *name;
-    uint32_t node;
     uint64_t start, end;
 };
 
-static uint32_t name_of(struct timeline *timeline, const char *text)
+uint32_t timeline_name(struct timeline *timeline, const char *text)
 {
     size_t number = texts_number(&timeline->texts, text);
     if (number == TEXTS_NONE)
@@ -32,56 +29,85 @@ static uint32_t name_of(struct timeline *timeline, const char *text)
     return (uint32_t)number;
 }
 
-/* Where column `column` begins. Windows are shorter than 2^64 / width by far. */
-static uint64_t begin_of(const struct timeline *timeline, uint64_t column)
+/* Windows are shorter than 2^64 / width by far. */
+uint64_t timeline_begin(const struct timeline *timeline, uint64_t column)
 {
     uint64_t length = timeline->to - timeline->from;
     uint64_t width = timeline->width ? timeline->width : 1;
     return timeline->from + length / width * column + length % width * column / width;
 }
 
-static unsigned column_of(const struct timeline *timeline, uint64_t time)
+unsigned timeline_at(const struct timeline *timeline, uint64_t time)
 {
     double length = (double)(timeline->to - timeline->from);
     double at = (double)(time - timeline->from) / length * timeline->width;
     uint64_t column = at < timeline->width ? (uint64_t)at : timeline->width - 1;
-    while (column > 0 && begin_of(timeline, column) > time)
+    while (column > 0 && timeline_begin(timeline, column) > time)
         --column;
-    while (column + 1 < timeline->width && begin_of(timeline, column + 1) <= time)
+    while (column + 1 < timeline->width && timeline_begin(timeline, column + 1) <= time)
         ++column;
     return (unsigned)column;
 }
 
-/* Keeps the names that took most: a new one takes the place, and goes on from the time, of the
- * least (Metwally's space saving), so that one which takes more than a fourth is never missed. */
-static void add_to_column(struct timeline_column *column, uint32_t name, uint64_t ns)
+void timeline_share(struct timeline_column *column, const struct timeline_share *share)
 {
-    unsigned least = 0;
-    for (unsigned i = 0; i < TIMELINE_CANDIDATES; ++i) {
-        if (column->most[i].ns && column->most[i].name == name) {
-            column->most[i].ns += ns;
-            return;
-        }
-        least = column->most[i].ns < column->most[least].ns ? i : least;
+    uint32_t at;
+    RTL_LOWER_BOUND(at, column->share_count, column->shares[at].name < share->name);
+    if (at < column->share_count && column->shares[at].name == share->name) {
+        column->shares[at].ns += share->ns;
+        if (share->first < column->shares[at].first)
+            column->shares[at].first = share->first;
+        return;
     }
-    column->most[least].name = name;
-    column->most[least].ns += ns;
+    if (column->share_count == column->share_capacity) {
+        column->share_capacity = column->share_capacity ? 2 * column->share_capacity : 8;
+        column->shares =
+            memory_grown(column->shares, column->share_capacity, sizeof *column->shares);
+    }
+    memmove(&column->shares[at + 1], &column->shares[at],
+            (column->share_count++ - at) * sizeof *column->shares);
+    column->shares[at] = *share;
 }
 
-static uint64_t overlap(uint64_t from, uint64_t to, uint64_t start, uint64_t end)
+/* The name that took most; of several the one that came first. */
+static void close_column(struct timeline_column *column)
+{
+    const struct timeline_share *most = NULL;
+    for (uint32_t i = 0; i < column->share_count; ++i) {
+        const struct timeline_share *share = &column->shares[i];
+        if (!most || share->ns > most->ns || (share->ns == most->ns && share->first < most->first))
+            most = share;
+    }
+    if (most)
+        column->name = most->name;
+    free(column->shares);
+    column->shares = NULL;
+    column->share_count = column->share_capacity = 0;
+}
+
+void timeline_close(const struct timeline *timeline, struct timeline_lane *lane, uint64_t time)
+{
+    while (lane->closed < timeline->width &&
+           timeline_begin(timeline, (uint64_t)lane->closed + 1) <= time)
+        close_column(&lane->columns[lane->closed++]);
+}
+
+uint64_t timeline_overlap(uint64_t from, uint64_t to, uint64_t start, uint64_t end)
 {
     uint64_t a = from > start ? from : start;
     uint64_t b = to < end ? to : end;
     return b > a ? b - a : 0;
 }
 
-static void add_long(struct timeline_lane *lane, const struct timeline_long *event)
+void timeline_add_long(struct timeline_lane *lane, const struct timeline_long *event)
 {
     if (lane->long_count == lane->long_capacity) {
         lane->long_capacity = lane->long_capacity ? 2 * lane->long_capacity : 8;
         lane->longs = memory_grown(lane->longs, lane->long_capacity, sizeof *lane->longs);
     }
-    lane->longs[lane->long_count++] = *event;
+    lane->longs[lane->long_count] = *event;
+    lane->longs[lane->long_count].came = lane->long_count;
+    ++lane->long_count;
 }
 
 /* Events come by start, so what was not busy before is what lies behind the last end. */
@@ -90,23 +116,28 @@ static void add(struct timeline *timeline, struct timeline_lane *lane, const str
     uint64_t start = event->start > timeline->from ? event->start : timeline->from;
     uint64_t end = event->end < timeline->to ? event->end : timeline->to;
     uint64_t fresh = lane->end > start ? lane->end : start;
-    uint32_t name = name_of(timeline, event->name);
+    uint32_t name = timeline_name(timeline, event->name);
     ++lane->events;
     ++timeline->events;
     ++timeline->names[name].events;
     if (end <= start)
         return;
     timeline->names[name].ns += end - start;
-    unsigned first = column_of(timeline, start);
-    unsigned last = column_of(timeline, end - 1);
+    unsigned first = timeline_at(timeline, start);
+    unsigned last = timeline_at(timeline, end - 1);
     for (unsigned i = first; i <= last; ++i) {
-        uint64_t from = begin_of(timeline, i);
-        uint64_t to = begin_of(timeline, (uint64_t)i + 1);
-        add_to_column(&lane->columns[i], name, overlap(from, to, start, end));
-        lane->columns[i].busy += overlap(from, to, fresh, end);
+        uint64_t from = timeline_begin(timeline, i);
+        uint64_t to = timeline_begin(timeline, (uint64_t)i + 1);
+        const struct timeline_share share = {name, timeline_overlap(from, to, start, end), start};
+        timeline_share(&lane->columns[i], &share);
+        lane->columns[i].busy += timeline_overlap(from, to, fresh, end);
     }
-    if (last - first >= LONG_COLUMNS)
-        add_long(lane, &(struct timeline_long){name, event->node, first, last + 1});
+    if (last - first >= TIMELINE_LONG)
+        timeline_add_long(lane, &(struct timeline_long){.name = name,
+                                                        .node = RTL_TRACE_NONE,
+                                                        .from = first,
+                                                        .to = last + 1,
+                                                        .start = event->start});
     lane->busy += end > fresh ? end - fresh : 0;
     lane->end = end > lane->end ? end : lane->end;
 }
@@ -116,7 +147,7 @@ static bool is_before(const struct timeline_lane *lane, uint32_t process, uint32
     return lane->process < process || (lane->process == process && lane->queue < queue);
 }
 
-static struct timeline_lane *lane_of(struct timeline *timeline, uint32_t process, uint32_t queue)
+struct timeline_lane *timeline_lane(struct timeline *timeline, uint32_t process, uint32_t queue)
 {
     size_t low;
     RTL_LOWER_BOUND(low, timeline->lane_count, is_before(&timeline->lanes[low], process, queue));
@@ -124,26 +155,6 @@ static struct timeline_lane *lane_of(struct timeline *timeline, uint32_t process
         timeline->lanes[low].queue != queue)
         return NULL;
     return &timeline->lanes[low];
-}
-
-static rtl_status_t read_kernels(rtl_trace_t *trace, struct timeline *timeline)
-{
-    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
-    rtl_kernel_iter_t *iter;
-    rtl_kernel_t kernel;
-    filter.from = timeline->from;
-    filter.to = timeline->to;
-    rtl_status_t status = rtlTraceKernels(trace, &filter, &iter);
-    if (status != RTL_OK)
-        return status;
-    while ((status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
-        struct timeline_lane *lane = lane_of(timeline, kernel.process, kernel.queue);
-        if (lane)
-            add(timeline, lane,
-                &(struct event){kernel.name, kernel.node, kernel.start, kernel.end});
-    }
-    rtlKernelIterFree(iter);
-    return status == RTL_END ? RTL_OK : status;
 }
 
 static rtl_status_t read_copies(rtl_trace_t *trace, struct timeline *timeline)
@@ -155,11 +166,11 @@ static rtl_status_t read_copies(rtl_trace_t *trace, struct timeline *timeline)
     if (status != RTL_OK)
         return status;
     while ((status = rtlCopyNext(iter, &copy)) == RTL_OK) {
-        struct timeline_lane *lane = lane_of(timeline, copy.process, copy.queue);
+        struct timeline_lane *lane = timeline_lane(timeline, copy.process, copy.queue);
         char name[64];
         (void)snprintf(name, sizeof name, "copy %s", copy.kind);
         if (lane && copy.end)
-            add(timeline, lane, &(struct event){name, RTL_TRACE_NONE, copy.start, copy.end});
+            add(timeline, lane, &(struct event){name, copy.start, copy.end});
     }
     rtlCopyIterFree(iter);
     return status == RTL_END ? RTL_OK : status;
@@ -178,8 +189,10 @@ static int by_place(const void *left, const void *right)
     return (a->queue > b->queue) - (a->queue < b->queue);
 }
 
-static void free_lane(struct timeline_lane *lane)
+static void free_lane(const struct timeline *timeline, struct timeline_lane *lane)
 {
+    for (unsigned i = 0; i < timeline->width && lane->columns; ++i)
+        free(lane->columns[i].shares);
     free(lane->columns);
     free(lane->longs);
 }
@@ -191,11 +204,31 @@ static void leave_empty_out(struct timeline *timeline)
         if (timeline->lanes[i].events)
             timeline->lanes[kept++] = timeline->lanes[i];
         else
-            free_lane(&timeline->lanes[i]);
+            free_lane(timeline, &timeline->lanes[i]);
     }
     timeline->lane_count = kept;
     if (kept)
         qsort(timeline->lanes, kept, sizeof *timeline->lanes, by_place);
+}
+
+static int long_by_start(const void *left, const void *right)
+{
+    const struct timeline_long *a = left;
+    const struct timeline_long *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->came > b->came) - (a->came < b->came);
+}
+
+static void finish(struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->lane_count; ++i) {
+        struct timeline_lane *lane = &timeline->lanes[i];
+        timeline_close(timeline, lane, UINT64_MAX);
+        if (lane->long_count)
+            qsort(lane->longs, lane->long_count, sizeof *lane->longs, long_by_start);
+    }
+    leave_empty_out(timeline);
 }
 
 struct ranked {
@@ -226,6 +259,14 @@ static void rank_names(struct timeline *timeline)
     free(list);
 }
 
+static struct timeline_column *new_columns(unsigned width)
+{
+    struct timeline_column *columns = memory_new(width, sizeof *columns);
+    for (unsigned i = 0; i < width; ++i)
+        columns[i].name = RTL_TRACE_NONE;
+    return columns;
+}
+
 rtl_status_t timeline_read(rtl_trace_t *trace, struct timeline *timeline)
 {
     const rtl_queue_t *queues;
@@ -235,16 +276,16 @@ rtl_status_t timeline_read(rtl_trace_t *trace, struct timeline *timeline)
         return status;
     timeline->lanes = memory_new(count, sizeof *timeline->lanes);
     for (size_t i = 0; i < count; ++i)
-        timeline->lanes[timeline->lane_count++] = (struct timeline_lane){
-            .process = queues[i].process,
-            .queue = queues[i].queue,
-            .gpu = queues[i].gpu,
-            .copies = strcmp(queues[i].way, "copies") == 0,
-            .columns = memory_new(timeline->width, sizeof(struct timeline_column))};
-    status = read_kernels(trace, timeline);
+        timeline->lanes[timeline->lane_count++] =
+            (struct timeline_lane){.process = queues[i].process,
+                                   .queue = queues[i].queue,
+                                   .gpu = queues[i].gpu,
+                                   .copies = strcmp(queues[i].way, "copies") == 0,
+                                   .columns = new_columns(timeline->width)};
+    status = timeline_kernels(trace, timeline);
     if (status == RTL_OK)
         status = read_copies(trace, timeline);
-    leave_empty_out(timeline);
+    finish(timeline);
     rank_names(timeline);
     return status;
 }
@@ -252,17 +293,9 @@ rtl_status_t timeline_read(rtl_trace_t *trace, struct timeline *timeline)
 void timeline_free(struct timeline *timeline)
 {
     for (size_t i = 0; i < timeline->lane_count; ++i)
-        free_lane(&timeline->lanes[i]);
+        free_lane(timeline, &timeline->lanes[i]);
     free(timeline->lanes);
     free(timeline->names);
     free(timeline->ranked);
     texts_free(&timeline->texts);
-}
-
-uint32_t timeline_most(const struct timeline_column *column)
-{
-    unsigned most = 0;
-    for (unsigned i = 1; i < TIMELINE_CANDIDATES; ++i)
-        most = column->most[i].ns > column->most[most].ns ? i : most;
-    return column->most[most].ns ? column->most[most].name : RTL_TRACE_NONE;
 }

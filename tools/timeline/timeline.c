@@ -12,6 +12,7 @@
 #include "common/shorten.h"
 #include "common/show.h"
 #include "common/trace_command.h"
+#include "store/scan.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -70,7 +71,8 @@ static bool has_blocks(void)
 
 /* The window. */
 
-static rtl_status_t add_kernels(struct view *view, uint64_t *from, uint64_t *to)
+/* Where chunks do not tell, since only some of their kernels pass. */
+static rtl_status_t look_at_kernels(struct view *view, uint64_t *from, uint64_t *to)
 {
     rtl_aggregate_request_t all = RTL_AGGREGATE_BY(0);
     rtl_aggregate_t *aggregate;
@@ -92,11 +94,17 @@ static rtl_status_t add_kernels(struct view *view, uint64_t *from, uint64_t *to)
 /* From the first event to the end of the last. */
 static rtl_status_t find_whole(struct view *view, uint64_t *from, uint64_t *to)
 {
+    const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
     rtl_copy_iter_t *copies;
     rtl_copy_t copy;
-    *from = UINT64_MAX;
-    *to = 0;
-    rtl_status_t status = add_kernels(view, from, to);
+    bool known;
+    rtl_status_t status = RTL_OK;
+    rtl_scan_extent(view->trace, &all, &known, from, to);
+    if (!known) {
+        *from = UINT64_MAX;
+        *to = 0;
+        status = look_at_kernels(view, from, to);
+    }
     if (status == RTL_OK)
         status = rtlTraceCopies(view->trace, NULL, &copies);
     if (status != RTL_OK)
@@ -304,7 +312,7 @@ static void show_names(const struct view *view, const struct timeline_lane *lane
 {
     struct cell *cells = memory_new(view->timeline.width, sizeof *cells);
     for (unsigned i = 0; i < view->timeline.width; ++i) {
-        uint32_t name = timeline_most(&lane->columns[i]);
+        uint32_t name = lane->columns[i].name;
         char letter = name == RTL_TRACE_NONE ? ' ' : letter_of(view, name);
         cells[i].text[0] = ' ';
         if (name != RTL_TRACE_NONE)
@@ -499,7 +507,7 @@ static json_t *json_lane(const struct view *view, const struct timeline_lane *la
     json_t *busy = json_array();
     json_t *most = json_array();
     for (unsigned i = 0; i < view->timeline.width; ++i) {
-        uint32_t name = timeline_most(&lane->columns[i]);
+        uint32_t name = lane->columns[i].name;
         (void)json_array_append_new(busy, open_number(lane->columns[i].busy));
         (void)json_array_append_new(
             most, name == RTL_TRACE_NONE ? json_null() : open_id(view->timeline.names[name].rank));

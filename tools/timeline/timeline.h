@@ -10,21 +10,31 @@
 
 #include <stdbool.h>
 
-#define TIMELINE_CANDIDATES 4u
+#define TIMELINE_LONG 4u /**< an event of fewer columns has no room for a name */
 
-/** What a column of a lane is mostly about: the names that took most of it, about. */
+/** What a name took of a column: 24 bytes for each that took some, as long as the column is open,
+ * which few of a lane are at a time. */
+struct timeline_share {
+    uint32_t name;
+    uint64_t ns;
+    uint64_t first; /**< start of its first event */
+};
+
+/** What a column of a lane is about. */
 struct timeline_column {
     uint64_t busy; /**< ns in which something ran */
-    struct {
-        uint32_t name; /**< number among the names */
-        uint64_t ns;
-    } most[TIMELINE_CANDIDATES];
+    uint32_t name; /**< number of that which took most, RTL_TRACE_NONE: none, or not known yet */
+    /** Those that took some, by number, as long as more may come. */
+    struct timeline_share *shares;
+    uint32_t share_count, share_capacity;
 };
 
 /** An event that is so long that its name may fit. */
 struct timeline_long {
     uint32_t name, node; /**< node RTL_TRACE_NONE: none */
     unsigned from, to;   /**< columns [from, to) */
+    uint64_t start;
+    size_t came; /**< the place in which it came */
 };
 
 /** A queue, or the copies of an agent. */
@@ -34,6 +44,7 @@ struct timeline_lane {
     uint64_t events;
     uint64_t busy, end; /**< end: of what ran last, ns */
     struct timeline_column *columns;
+    unsigned closed; /**< columns before it are complete */
     struct timeline_long *longs;
     size_t long_count, long_capacity;
 };
@@ -62,7 +73,31 @@ rtl_status_t timeline_read(rtl_trace_t *trace, struct timeline *timeline);
 
 void timeline_free(struct timeline *timeline);
 
-/** The name that took most of a column; RTL_TRACE_NONE if nothing ran. */
-uint32_t timeline_most(const struct timeline_column *column);
+/* For read.c and kernels.c. */
+
+/** Where a column begins, and which one a time of the window is in. */
+uint64_t timeline_begin(const struct timeline *timeline, uint64_t column);
+unsigned timeline_at(const struct timeline *timeline, uint64_t time);
+
+/** How long two intervals have in common. */
+uint64_t timeline_overlap(uint64_t from, uint64_t to, uint64_t start, uint64_t end);
+
+/** The lane of a queue, NULL if there is none. */
+struct timeline_lane *timeline_lane(struct timeline *timeline, uint32_t process, uint32_t queue);
+
+/** The number of a name. */
+uint32_t timeline_name(struct timeline *timeline, const char *text);
+
+/** Adds to what a name took of a column that is open. */
+void timeline_share(struct timeline_column *column, const struct timeline_share *share);
+
+/** Adds an event that may have its name shown. */
+void timeline_add_long(struct timeline_lane *lane, const struct timeline_long *event);
+
+/** Says that no more shares of the columns of a lane come that end by `time`. */
+void timeline_close(const struct timeline *timeline, struct timeline_lane *lane, uint64_t time);
+
+/** Adds the kernels of the window, in threads; `timeline` has its lanes, and no names. */
+rtl_status_t timeline_kernels(rtl_trace_t *trace, struct timeline *timeline);
 
 #endif
