@@ -315,8 +315,8 @@ int rtl_codec_next(struct rtl_codec *codec, struct rtl_codec_block *block)
     return ended && within(reading, block) ? 0 : -1;
 }
 
-static void give(const struct rtl_codec_block *block, uint32_t queue,
-                 struct rtl_wire_kernel *kernels)
+void rtl_codec_give(const struct rtl_codec_block *block, uint32_t queue,
+                    struct rtl_wire_kernel *kernels)
 {
     for (uint32_t i = 0; i < block->count; i++)
         kernels[i] = (struct rtl_wire_kernel){.packet = block->packet[i],
@@ -340,7 +340,7 @@ int rtl_codec_decode(struct rtl_codec *codec, const struct rtl_chunk *chunk,
             return -1;
         if (codec->block.count == 0)
             return 0;
-        give(&codec->block, chunk->queue, kernels);
+        rtl_codec_give(&codec->block, chunk->queue, kernels);
         kernels += codec->block.count;
     }
 }

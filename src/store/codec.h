@@ -89,4 +89,8 @@ bool rtl_codec_intact(const struct rtl_chunk *chunk, const unsigned char *data, 
 /** Unpacks the next block; count is 0 after the last one. 0, or -1 if the data is damaged. */
 int rtl_codec_next(struct rtl_codec *codec, struct rtl_codec_block *block);
 
+/** Copies a block of the whole of a chunk into `kernels`, which has room for it. */
+void rtl_codec_give(const struct rtl_codec_block *block, uint32_t queue,
+                    struct rtl_wire_kernel *kernels);
+
 #endif

@@ -152,6 +152,50 @@ const char *Damage_ChunkIsTold(void)
     return NULL;
 }
 
+/* Reads until something else than RTL_OK comes, `most` kernels at most; what came, and how many. */
+static rtl_status_t read_on(rtl_kernel_iter_t *iter, uint64_t most, uint64_t *count)
+{
+    rtl_kernel_t kernel;
+    rtl_status_t status = RTL_OK;
+    for (*count = 0; *count < most && status == RTL_OK; *count += status == RTL_OK)
+        status = rtlKernelNext(iter, &kernel);
+    return status;
+}
+
+/* Chunks are unpacked ahead of who reads; that one is damaged is told when it is its turn. */
+const char *Damage_IsToldInItsPlace(void)
+{
+    enum { BEFORE = 5 * RTL_CHUNK_KERNELS };
+    char path[FIXTURE_PATH];
+    char error[512];
+    char sql[128];
+    rtl_trace_t *trace = NULL;
+    rtl_kernel_iter_t *iter = NULL;
+    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
+    uint64_t count = 0;
+    filter.queue = 0;
+    filter.by_queue = 1;
+    (void)snprintf(sql, sizeof sql,
+                   "UPDATE kernel_chunks SET checksum = checksum - 1 WHERE queue = 0 AND packet_min"
+                   " = %d",
+                   BEFORE);
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 2 * (uint64_t)BEFORE));
+    CHECK(fixture_sql(path, sql));
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceKernels(trace, &filter, &iter) == RTL_OK);
+    CHECK(read_on(iter, UINT64_MAX, &count) == RTL_E_DAMAGED && count == BEFORE);
+    CHECK(read_on(iter, UINT64_MAX, &count) == RTL_E_DAMAGED && count == 0);
+    rtlKernelIterFree(iter);
+    /* Who stops early leaves chunks that nobody took. */
+    CHECK(rtlTraceKernels(trace, &filter, &iter) == RTL_OK);
+    CHECK(read_on(iter, BEFORE - 1, &count) == RTL_OK && count == BEFORE - 1);
+    rtlKernelIterFree(iter);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
 static const char *opening_fails(const char *sql)
 {
     char path[FIXTURE_PATH];
