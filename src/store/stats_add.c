@@ -1,7 +1,6 @@
 /* Statistics for a trace that is there, or has just been made of others. */
 #include "store/stats_make.h"
 
-#include "store/digest.h"
 #include "store/file.h"
 #include "store/schema.h"
 #include "store/sqlite_path.h"

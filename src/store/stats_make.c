@@ -1,7 +1,6 @@
 #include "store/stats_make.h"
 
 #include "store/aggregate.h"
-#include "store/digest.h"
 #include "store/schema.h"
 #include "store/stats_read.h"
 #include "store/tables.h"
@@ -14,9 +13,6 @@
 #define GROUPS_MOST     262144u
 #define GROUPS_ALWAYS   4096u
 #define KERNELS_A_GROUP 8u
-
-#define BY_QUEUE (RTL_BY_QUEUE | RTL_BY_SHAPE)
-#define BY_GRAPH (BY_QUEUE | RTL_BY_GRAPH | RTL_BY_GENERATION | RTL_BY_NODE)
 
 struct rtl_stats_packed {
     struct rtl_stat_block block;
@@ -40,8 +36,8 @@ static uint32_t most_of(const rtl_trace_t *trace)
 static rtl_status_t add_up(rtl_trace_t *trace, struct rtl_stats_made *made,
                            rtl_aggregate_t **aggregate)
 {
-    const rtl_aggregate_request_t by_graph = RTL_AGGREGATE_BY(BY_GRAPH);
-    const rtl_aggregate_request_t by_queue = RTL_AGGREGATE_BY(BY_QUEUE);
+    const rtl_aggregate_request_t by_graph = RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE | RTL_STATS_BY_GRAPH);
+    const rtl_aggregate_request_t by_queue = RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE);
     bool many = false;
     rtl_status_t status = rtl_aggregate_kernels(trace, &by_graph, most_of(trace), &many, aggregate);
     made->graphs = status == RTL_OK;

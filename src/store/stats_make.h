@@ -7,12 +7,17 @@
 #ifndef RTL_STORE_STATS_MAKE_H
 #define RTL_STORE_STATS_MAKE_H
 
+#include "store/digest.h"
 #include "store/reader.h"
 
 #include <sqlite3.h>
 
 /** Below so many kernels a recorded trace gets none: to unpack them takes no time. */
 #define RTL_STATS_KERNELS 262144u
+
+/** What kernels are told apart by, and by what besides where they are of graphs: rtl_by_t. */
+#define RTL_STATS_BY_QUEUE (RTL_BY_QUEUE | RTL_BY_SHAPE)
+#define RTL_STATS_BY_GRAPH (RTL_BY_GRAPH | RTL_BY_GENERATION | RTL_BY_NODE)
 
 /** Packed statistics. Zeroed memory has none. */
 struct rtl_stats_made {
@@ -26,6 +31,10 @@ struct rtl_stats_made {
  * need the trace; free it with rtl_stats_free, also after a failure, of which rtlTraceError tells.
  */
 rtl_status_t rtl_stats_make(rtl_trace_t *trace, struct rtl_stats_made *made);
+
+/** Unpacks all kernels and compares, if the trace has statistics that are used; what is different is
+ * told. */
+rtl_status_t rtl_stats_compare(rtl_trace_t *trace, rtl_digest_tell tell, void *context);
 
 /** How many groups a block has; adds its size in bytes. */
 uint32_t rtl_stats_block(const struct rtl_stats_made *made, size_t block, uint64_t *bytes);

@@ -33,8 +33,12 @@ compare() {
     rows t.db | diff rows.before - >differences || fail "$1: other rows: $(head -n 4 differences)"
     "$rtl" check t.db >check.after || true
     diff check.before check.after >differences || fail "$1: another verdict: $(head -n 4 differences)"
+    "$rtl" check --deep --json t.db >deep.json || true
+    grep -q '"damage": \[\]' deep.json || fail "$1: they are not what the kernels add up to"
     # They are used: what is wrong in them shows.
     sqlite3 t.db "UPDATE stat_spans SET busy = busy + 1"
+    "$rtl" check --deep --json t.db >deep.json && fail "$1: statistics that are wrong are complete"
+    grep -q "the statistics are not what the kernels add up to" deep.json || fail "$1: wrong statistics are not told"
     say t.db >with.out 2>&1
     ! cmp -s without.out with.out || fail "$1: they are not used"
     # And not, where the trace is another one.

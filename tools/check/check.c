@@ -16,6 +16,7 @@
 #include "common/table.h"
 #include "common/trace_command.h"
 #include "store/digest.h"
+#include "store/stats_make.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -638,6 +639,8 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
         status = notes_read(trace, &check->notes);
     if (status == RTL_OK)
         status = links_read(trace, check->deep, take_damage, &check->damages, &check->links);
+    if (status == RTL_OK && check->deep)
+        status = rtl_stats_compare(trace, take_damage, &check->damages);
     if (status == RTL_OK)
         status = counted_read(trace, &check->counted);
     if (status == RTL_OK)
