@@ -92,3 +92,18 @@ void rtl_translate(struct rtl_translator *translator, uint64_t *ticks, size_t co
     for (size_t i = 0; i < count; i++)
         ticks[i] = rtl_trace_ns(&translator->clock, ticks[i]);
 }
+
+void rtl_translate_block(struct rtl_translator *translator, struct rtl_codec_block *block)
+{
+    uint64_t low = UINT64_MAX;
+    uint64_t high = 0;
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint64_t start = block->start[i];
+        uint64_t end = block->end[i] > start ? block->end[i] : start;
+        block->end[i] = end;
+        low = start < low ? start : low;
+        high = end > high ? end : high;
+    }
+    rtl_translate(translator, block->start, block->count, low, high);
+    rtl_translate(translator, block->end, block->count, low, high);
+}

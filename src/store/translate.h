@@ -24,4 +24,7 @@ void rtl_translator_begin(struct rtl_translator *translator, const struct rtl_ag
 void rtl_translate(struct rtl_translator *translator, uint64_t *ticks, size_t count, uint64_t low,
                    uint64_t high);
 
+/** The same of the starts and ends of a block of kernels; no kernel ends before it starts. */
+void rtl_translate_block(struct rtl_translator *translator, struct rtl_codec_block *block);
+
 #endif

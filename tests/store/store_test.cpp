@@ -68,6 +68,8 @@ RTL_C_TEST(Aggregate, OfOneQueue)
 RTL_C_TEST(Aggregate, OfNothing)
 RTL_C_TEST(Aggregate, OfOlderFiles)
 RTL_C_TEST(Aggregate, OfADamagedTrace)
+RTL_C_TEST(Runs, AreAllKernelsByStart)
+RTL_C_TEST(Runs, EndAtADamagedChunk)
 RTL_C_TEST(Select, LeavesWhatItNames)
 
 RTL_C_TEST(Extremes, Kernels)

@@ -4,6 +4,8 @@
 #ifndef RTL_TOOLS_ACTIVITY_WORK_H
 #define RTL_TOOLS_ACTIVITY_WORK_H
 
+#include "store/runs.h"
+
 #include <rtl/rtl_trace.h>
 #include <stdbool.h>
 
@@ -22,15 +24,22 @@ struct activity_work {
     uint32_t gpu;           /**< RTL_TRACE_NONE: not known, or the host made the copy */
     uint32_t graph, launch; /**< RTL_TRACE_NONE: of no graph */
     uint64_t correlation;
-    const rtl_kernel_t *kernel; /**< NULL: a copy. Lives until the next */
+    const char *name; /**< of a kernel; NULL: a copy. Lives as long as the trace */
 };
+
+/** A copy that has times, as work. */
+void activity_work_of_copy(const rtl_copy_t *copy, struct activity_work *work);
 
 /** Two iterators, each with the item that is next of it. Zeroed: not open. */
 struct activity_works {
     uint32_t gpu;
-    rtl_kernel_iter_t *kernels;
+    struct rtl_runs *kernels;
     rtl_copy_iter_t *copies;
-    rtl_kernel_t kernel;
+    struct rtl_run run;
+    uint32_t next;       /**< of the run */
+    rtl_kernel_t kernel; /**< graph and launch of the one before, `record` of `of_process` */
+    uint32_t record, of_process;
+    const char **names; /**< by shape, NULL: not looked up */
     rtl_copy_t copy;
     bool has_kernel, has_copy;
     bool given_kernel, given_copy; /* the one that is next was given out, and is to be read over */
@@ -42,7 +51,7 @@ rtl_status_t activity_works_open(rtl_trace_t *trace, uint32_t process, uint32_t 
                                  struct activity_works *works);
 
 /** The next by start, copies before kernels of the same start; RTL_END: none. Copies without times
- * are left out. `work->kernel` lives until the next call. */
+ * are left out. */
 rtl_status_t activity_works_next(struct activity_works *works, struct activity_work *work);
 
 void activity_works_close(struct activity_works *works);

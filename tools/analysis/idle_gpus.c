@@ -19,7 +19,7 @@ static void keep(void *context, uint64_t from, uint64_t to, const struct activit
     size_t at = gpu->gap_count++;
     for (; at > 0 && gpu->gaps[at - 1].ns < to - from; --at)
         gpu->gaps[at] = gpu->gaps[at - 1];
-    char *name = strdup(next->kernel ? next->kernel->name : "a copy");
+    char *name = strdup(next->name ? next->name : "a copy");
     if (!name)
         memory_is_short();
     gpu->gaps[at] = (struct idle_gap){from, to - from, gpu->of.idle.last, name};

@@ -159,9 +159,9 @@ static rtl_status_t begun(void *context, const struct activity_work *work)
             step->in_graphs += work->kind == ACTIVITY_GRAPH;
             step->eager += work->kind == ACTIVITY_EAGER;
             step->copies += work->kind == ACTIVITY_COPY;
-            if (work->kernel && measure->families && !step->left_out)
+            if (work->name && measure->families && !step->left_out)
                 steps_families_add(measure->families, &place->thread->phases[step->phase].families,
-                                   place->step, work->kernel->name, work->end - work->start);
+                                   place->step, work->name, work->end - work->start);
         } else {
             struct outside_steps *outside = outside_of(place);
             outside->in_graphs += work->kind == ACTIVITY_GRAPH;
