@@ -325,9 +325,9 @@ static rtl_status_t read_ranges(rtl_trace_t *trace)
     const struct rtl_table table = {"SELECT process, id FROM main.ranges WHERE start IS NOT NULL"
                                     " ORDER BY process, id",
                                     sizeof(int64_t), take_range, &origins->ids};
-    if (origins->ranges_read || !rtl_trace_has_calls(trace))
+    if (origins->ranges_read)
         return RTL_OK;
-    rtl_status_t status = rtl_table_load(trace, &table);
+    rtl_status_t status = rtl_trace_has_calls(trace) ? rtl_table_load(trace, &table) : RTL_OK;
     origins->ranges_read = status == RTL_OK;
     return status;
 }
@@ -401,6 +401,8 @@ rtl_status_t rtlTraceOrigin(rtl_trace_t *trace, uint32_t process, uint64_t corre
     struct rtl_origins *origins = origins_of(trace);
     if (!origins)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    if (origins->ranges_read && origins->ids.count == 0 && trace->api_places.count == 0)
+        return RTL_OK;
     if (!origins->asked || origins->process != process || origins->correlation != correlation) {
         origins->asked = false;
         rtl_status_t status = answer(trace, process, correlation, &origins->answer);
