@@ -25,6 +25,21 @@ struct activity_watcher {
     rtl_status_t (*begun)(void *context, const struct activity_work *work);
 };
 
+/** What runs, for who reads the work himself. Zeroed but for the watcher, who stays until the end:
+ * nothing has come yet. */
+struct activity_sweep {
+    const struct activity_watcher *watcher;
+    bool begun;
+    uint64_t at;                    /**< told up to here */
+    uint64_t until[ACTIVITIES - 1]; /**< the last end of each kind so far */
+};
+
+/** Takes what begins next: works come by their start, copies before kernels of the same start. */
+rtl_status_t activity_take(struct activity_sweep *sweep, const struct activity_work *work);
+
+/** Nothing more comes. */
+rtl_status_t activity_finish(struct activity_sweep *sweep);
+
 /** Walks over the kernels and copies of a process (0: all) on a GPU (RTL_TRACE_NONE: all, with the
  * copies that the host made). Copies without times are left out. */
 rtl_status_t activity_walk(rtl_trace_t *trace, uint32_t process, uint32_t gpu,

@@ -151,12 +151,22 @@ static rtl_status_t add_calls(struct idle_causes *causes, uint64_t from, uint64_
     return status;
 }
 
+static bool in_graph(const struct idle_causes *causes, const struct activity_work *next)
+{
+    return next->kind == ACTIVITY_GRAPH && next->graph == causes->graph &&
+           next->launch == causes->launch;
+}
+
+bool idle_in_graph(const struct idle_causes *causes, const struct activity_work *next)
+{
+    return causes->paused && causes->pause_count == 0 && in_graph(causes, next);
+}
+
 static rtl_status_t attribute(struct idle_causes *causes, uint64_t from, uint64_t to,
                               const struct activity_work *next, struct idle_times *times)
 {
     rtl_trace_origin_t origin = {0};
-    if (next->kind == ACTIVITY_GRAPH && next->graph == causes->graph &&
-        next->launch == causes->launch) {
+    if (in_graph(causes, next)) {
         add(times, IDLE_IN_GRAPH, from, to);
         return RTL_OK;
     }

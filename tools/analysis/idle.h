@@ -70,6 +70,10 @@ struct idle_causes {
 rtl_status_t idle_attribute(struct idle_causes *causes, uint64_t from, uint64_t to,
                             const struct activity_work *next, struct idle_times *times);
 
+/** True if it is already known that an idle time which ends with `next` has no cause but
+ * IDLE_IN_GRAPH. */
+bool idle_in_graph(const struct idle_causes *causes, const struct activity_work *next);
+
 /** Is told of all work in its order, before idle times behind it are attributed. */
 void idle_begun(struct idle_causes *causes, const struct activity_work *work);
 

@@ -19,6 +19,8 @@ static rtl_status_t stretch(void *context, enum activity kind, uint64_t from, ui
         device->first = from;
     device->last = to;
     device->time[kind] += to - from;
+    if (kind == ACTIVITY_IDLE && device->outside && idle_in_graph(&device->causes, next))
+        return RTL_OK;
     if (kind == ACTIVITY_IDLE)
         status = idle_attribute(&device->causes, from, to, next, &device->idle);
     if (kind == ACTIVITY_IDLE && status == RTL_OK && device->gap)
@@ -33,15 +35,33 @@ static rtl_status_t begun(void *context, const struct activity_work *work)
     return RTL_OK;
 }
 
-rtl_status_t idle_device_read(rtl_trace_t *trace, struct idle_device *device)
+rtl_status_t idle_device_open(rtl_trace_t *trace, struct idle_device *device)
 {
-    const struct activity_watcher watcher = {device, NULL, stretch, begun};
+    device->watcher = (struct activity_watcher){device, NULL, stretch, begun};
+    device->sweep = (struct activity_sweep){.watcher = &device->watcher};
     device->causes.trace = trace;
     device->causes.process = device->process;
     rtl_status_t status = absent_read(trace, device->process, device->gpu, &device->absent);
     if (status == RTL_OK)
         status = idle_others_open(trace, device->process, device->gpu, &device->causes.others);
-    return status == RTL_OK ? activity_walk(trace, device->process, device->gpu, &watcher) : status;
+    return status;
+}
+
+rtl_status_t idle_device_take(struct idle_device *device, const struct activity_work *work)
+{
+    return activity_take(&device->sweep, work);
+}
+
+rtl_status_t idle_device_finish(struct idle_device *device)
+{
+    return activity_finish(&device->sweep);
+}
+
+rtl_status_t idle_device_read(rtl_trace_t *trace, struct idle_device *device)
+{
+    rtl_status_t status = idle_device_open(trace, device);
+    return status == RTL_OK ? activity_walk(trace, device->process, device->gpu, &device->watcher)
+                            : status;
 }
 
 json_t *idle_device_json(const struct idle_device *device)
