@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_PASSED (FILTER_MOST + 2) /* and --detail, --families */
+#define MOST_PASSED (FILTER_MOST + 3) /* and --detail, --page-size, --families */
 
 struct view {
     const char *trace, *output, *browser;
@@ -34,7 +34,7 @@ struct view {
     char page[PATH_MAX];
 };
 
-enum { KEY_DETAIL = 256, KEY_BROWSER, KEY_FAMILIES };
+enum { KEY_DETAIL = 256, KEY_PAGE_SIZE, KEY_BROWSER, KEY_FAMILIES };
 
 static const struct argp_option option_list[] = {
     {"output", 'o', "FILE", 0,
@@ -43,6 +43,7 @@ static const struct argp_option option_list[] = {
     {"no-open", 'n', NULL, 0, "only make the page", 0},
     {"browser", KEY_BROWSER, "PROGRAM", 0, "open it with PROGRAM (default: xdg-open)", 0},
     {"detail", KEY_DETAIL, "SIZE", 0, "as in rtl export", 0},
+    {"page-size", KEY_PAGE_SIZE, "SIZE", 0, "as in rtl export", 0},
     {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
      0},
     {0},
@@ -89,6 +90,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_DETAIL:
         return pass(view, "detail", value);
+    case KEY_PAGE_SIZE:
+        return pass(view, "page-size", value);
     case KEY_FAMILIES:
         return parse_once("families", value, &view->families) ? EINVAL
                                                               : pass(view, "families", value);

@@ -19,6 +19,9 @@ struct bytes {
 void bytes_clear(struct bytes *bytes);
 void bytes_free(struct bytes *bytes);
 
+/** Makes room for `size` bytes behind those that are there. False when memory is short. */
+bool bytes_reserve(struct bytes *bytes, size_t size);
+
 void bytes_add(struct bytes *bytes, const void *data, size_t size);
 
 /** Seven bits a byte, low bits first, as in traces. */

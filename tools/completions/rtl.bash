@@ -87,8 +87,8 @@ _rtl() {
         summary) options+=" --top --sort --by --families --wide --json$filters" ;;
         info | sql | index) options+=" --json" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
-        export) options+=" --format --output --force --per-rank --split-size --table --detail --families$filters" ;;
-        view) options+=" --output --force --no-open --browser --detail --families$filters" ;;
+        export) options+=" --format --output --force --per-rank --split-size --table --detail --page-size --families$filters" ;;
+        view) options+=" --output --force --no-open --browser --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
         ranges) options+=" --top --range --name --kernels --metrics --wide --json" ;;

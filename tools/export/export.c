@@ -25,10 +25,10 @@ struct options {
     const struct exporter *exporter;
     struct filter filter;
     bool force, per_rank;
-    uint64_t split_size, detail;
+    uint64_t split_size, detail, page_size;
 };
 
-enum { KEY_TO = 256, KEY_SPLIT, KEY_PER_RANK, KEY_TABLE, KEY_DETAIL, KEY_FAMILIES };
+enum { KEY_TO = 256, KEY_SPLIT, KEY_PER_RANK, KEY_TABLE, KEY_DETAIL, KEY_PAGE_SIZE, KEY_FAMILIES };
 
 static const struct argp_option option_list[] = {
     {"format", 'F', "FORMAT", 0, "the format, see below", 0},
@@ -45,7 +45,9 @@ static const struct argp_option option_list[] = {
      "counter_collection",
      0},
     {"detail", KEY_DETAIL, "SIZE", 0,
-     "of html: how much of the page single events may take, 64M by default", 0},
+     "of html: how much of the page single events may take (default: what the rest leaves)", 0},
+    {"page-size", KEY_PAGE_SIZE, "SIZE", 0,
+     "of html: how large the page may be, about; 20 MB by default, unless --detail is given", 0},
     {"families", KEY_FAMILIES, "FILE", 0,
      "of html: rules for families of kernels, before the built-in ones", 0},
     {0},
@@ -140,6 +142,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_size("split-size", value, &options->split_size);
     case KEY_DETAIL:
         return parse_size("detail", value, &options->detail);
+    case KEY_PAGE_SIZE:
+        return parse_size("page-size", value, &options->page_size);
     case KEY_FAMILIES:
         return parse_once("families", value, &options->families);
     case KEY_TABLE:
@@ -168,6 +172,8 @@ static int check_can(const struct options *options)
         return say_fail(EXIT_USAGE, "--table: %s is not a table", name);
     if (options->detail && !(can & EXPORT_DETAIL))
         return say_fail(EXIT_USAGE, "--detail: %s has all there is", name);
+    if (options->page_size && !(can & EXPORT_DETAIL))
+        return say_fail(EXIT_USAGE, "--page-size: %s has all there is", name);
     if (options->families && !(can & EXPORT_FAMILIES))
         return say_fail(EXIT_USAGE, "--families: %s has no families of kernels", name);
     if (to_stdout && !(can & EXPORT_STREAMS))
@@ -312,6 +318,7 @@ static int with_trace(const struct options *options)
                              .split_size = options->split_size,
                              .table = options->table,
                              .detail = options->detail,
+                             .page_size = options->page_size,
                              .families = families,
                              .force = options->force,
                              .per_rank = options->per_rank};

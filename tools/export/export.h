@@ -11,6 +11,7 @@
 #include "analysis/family.h"
 #include "analysis/selection.h"
 #include "common/output.h"
+#include "store/runs.h"
 
 #include <rtl/rtl_trace.h>
 
@@ -54,7 +55,7 @@ enum export_can {
     EXPORT_PER_RANK = 2, /**< --per-rank */
     EXPORT_TABLES = 4,   /**< --table */
     EXPORT_STREAMS = 8,  /**< -o - */
-    EXPORT_DETAIL = 16,  /**< --detail */
+    EXPORT_DETAIL = 16,  /**< --detail, --page-size */
     EXPORT_FAMILIES = 32 /**< --families */
 };
 
@@ -102,6 +103,7 @@ struct export
     uint64_t split_size; /**< a part is ended when it is larger, bytes; 0: one file */
     const char *table;   /**< NULL: not asked for */
     uint64_t detail;     /**< room for single events, bytes; 0: not asked for */
+    uint64_t page_size;  /**< how large a page may be, bytes; 0: not asked for */
     struct family_rules *families; /**< NULL: the format has none */
     bool force;                    /**< files may be replaced */
     bool per_rank;
@@ -129,6 +131,12 @@ const char *export_process_name(const rtl_process_t *process);
  * other. Memory is the reader's. */
 int export_walk(struct export *export, unsigned kinds,
                 int (*visit)(void *state, const struct export_event *event), void *state);
+
+/** As export_walk of all kinds, but kernels come in runs, to `visit_run`; what hardware counters
+ * counted during them is to be asked for there. */
+int export_walk_runs(
+    struct export *export, int (*visit)(void *state, const struct export_event *event),
+    int (*visit_run)(void *state, struct rtl_runs *runs, const struct rtl_run *run), void *state);
 
 /** Whether there is any wanted event, of whatever kind. */
 int export_any(struct export *export, bool *any);

@@ -67,7 +67,7 @@ static void put_coarser(struct bins *bins, const struct bin *bin)
 }
 
 /* There is room: a run becomes at most three, and was made of three. */
-static bool coarsen(struct bins *bins)
+bool bins_coarsen(struct bins *bins)
 {
     struct bins coarser = {.shift = bins->shift + 1, .capacity = bins->count + 2};
     for (size_t i = 0; i < bins->count; ++i)
@@ -110,12 +110,27 @@ static bool put_bins(struct bins *bins, uint64_t start, uint64_t left, uint32_t 
     return true;
 }
 
+/* What lies within the last bin, as most of a long trace does. */
+static bool add_within(struct bins *bins, uint64_t start, uint64_t end, uint32_t name)
+{
+    struct bin *last = &bins->list[bins->count - 1];
+    if (end <= start || last->length != 1 || start >> bins->shift != last->first ||
+        (end - 1) >> bins->shift != last->first)
+        return false;
+    last->busy += end - start;
+    ++last->count;
+    vote(last, name, end - start);
+    return true;
+}
+
 bool bins_add(struct bins *bins, uint64_t start, uint64_t end, uint32_t name, size_t most)
 {
+    if (bins->count && bins->count < most && add_within(bins, start, end, name))
+        return true;
     if (bins->shift == 0)
         bins->shift = BINS_FINEST;
     while (bins->count >= most)
-        if (!coarsen(bins))
+        if (!bins_coarsen(bins))
             return false;
     return put_bins(bins, start, end > start ? end - start : 0, name);
 }

@@ -31,6 +31,9 @@ struct bins {
  * is short. */
 bool bins_add(struct bins *bins, uint64_t start, uint64_t end, uint32_t name, size_t most);
 
+/** Makes the bins twice as wide. False when memory is short. */
+bool bins_coarsen(struct bins *bins);
+
 /** Appends the bins: for each the gap to the one before, length, busy, count, name, as varints. */
 void bins_write(const struct bins *bins, struct bytes *bytes);
 

@@ -24,9 +24,9 @@ static struct html_counted *row_of(struct html_counts *counts, uint32_t name)
     return &counts->names[name];
 }
 
-void html_counts_add(struct html_counts *counts, uint32_t name, const struct export_event *event)
+void html_counts_add(struct html_counts *counts, uint32_t name, const rtl_kernel_t *kernel,
+                     const rtl_trace_sample_t *sample)
 {
-    const rtl_kernel_t *kernel = event->kernel;
     struct html_counted *row = row_of(counts, name);
     uint64_t duration = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
     ++row->kernels;
@@ -34,7 +34,7 @@ void html_counts_add(struct html_counts *counts, uint32_t name, const struct exp
     row->quantities.values[RTL_QUANTITY_KERNEL_NS] += duration;
     /* One at a time on their device. */
     row->quantities.values[RTL_QUANTITY_BUSY_NS] += duration;
-    counts_add(&counts->counts, event->samples, &row->counts);
+    counts_add(&counts->counts, sample, &row->counts);
 }
 
 static json_t *value_json(const struct html_metrics *metrics, size_t column,

@@ -26,7 +26,8 @@ rtl_status_t html_counts_begin(struct html_counts *counts, rtl_trace_t *trace);
 
 /** Adds a kernel that was counted; `name` is a text of the page. Memory that is short ends the
  * program with a sentence, so no file may have been begun. */
-void html_counts_add(struct html_counts *counts, uint32_t name, const struct export_event *event);
+void html_counts_add(struct html_counts *counts, uint32_t name, const rtl_kernel_t *kernel,
+                     const rtl_trace_sample_t *sample);
 
 /** The columns of metrics, and for each name of a kernel that was counted its number, how many were
  * counted, and a value for each column, or null. */

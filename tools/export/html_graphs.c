@@ -11,13 +11,21 @@
 /* A node with a greater number is no node. */
 #define MOST_NODES 1048576u
 
-rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace)
+/* What a launch takes of the page, about. */
+#define LAUNCH_BYTES 12u
+
+#define MOST_SHIFT 30u
+
+rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace, uint64_t most)
 {
     rtl_status_t status = rtlTraceGraphs(trace, &graphs->rows, &graphs->graph_count);
     if (status == RTL_OK)
         status = rtlTraceGraphLaunches(trace, &graphs->launch_rows, &graphs->launch_count);
     if (status != RTL_OK)
         return status;
+    while (graphs->shift < MOST_SHIFT &&
+           graphs->launch_count >> graphs->shift > most / LAUNCH_BYTES)
+        ++graphs->shift;
     graphs->graphs = calloc(graphs->graph_count + 1, sizeof *graphs->graphs);
     graphs->launches = calloc(graphs->launch_count + 1, sizeof *graphs->launches);
     return graphs->graphs && graphs->launches ? RTL_OK : RTL_E_MEMORY;
@@ -51,7 +59,14 @@ size_t html_graphs_launch(struct html_graphs *graphs, const rtl_kernel_t *kernel
     return low;
 }
 
-static struct html_graph *graph_of(struct html_graphs *graphs, const rtl_graph_launch_t *launch)
+uint32_t html_graphs_number(const struct html_graphs *graphs, size_t launch)
+{
+    size_t number = launch >> graphs->shift;
+    return launch == SIZE_MAX || number << graphs->shift != launch ? 0 : (uint32_t)number + 1;
+}
+
+static struct html_graph *find_graph(const struct html_graphs *graphs,
+                                     const rtl_graph_launch_t *launch)
 {
     size_t low;
     RTL_LOWER_BOUND(low, graphs->graph_count, lookup_is_before(&graphs->rows[low], launch));
@@ -59,6 +74,14 @@ static struct html_graph *graph_of(struct html_graphs *graphs, const rtl_graph_l
     bool found = low < graphs->graph_count && row->process == launch->process &&
                  row->graph == launch->graph && row->generation == launch->generation;
     return found ? &graphs->graphs[low] : NULL;
+}
+
+static struct html_graph *graph_of(struct html_graphs *graphs, size_t launch)
+{
+    if (graphs->of != launch + 1)
+        graphs->graph = find_graph(graphs, &graphs->launch_rows[launch]);
+    graphs->of = launch + 1;
+    return graphs->graph;
 }
 
 static bool has_node(struct html_graph *graph, uint32_t node)
@@ -83,7 +106,7 @@ bool html_graphs_add(struct html_graphs *graphs, size_t launch, const rtl_kernel
 {
     const rtl_graph_launch_t *row = &graphs->launch_rows[launch];
     struct html_launch *sums = &graphs->launches[launch];
-    struct html_graph *graph = graph_of(graphs, row);
+    struct html_graph *graph = graph_of(graphs, launch);
     uint64_t gap = sums->kernels && kernel->start > sums->end ? kernel->start - sums->end : 0;
     ++sums->kernels;
     sums->idle += gap;
@@ -199,8 +222,9 @@ json_t *html_graphs_json(const struct html_graphs *graphs, const struct export *
 
 void html_graphs_write(const struct html_graphs *graphs, uint64_t zero, struct bytes *bytes)
 {
-    bytes_varint(bytes, graphs->launch_count);
-    for (size_t i = 0; i < graphs->launch_count; ++i) {
+    size_t every = html_graphs_every(graphs);
+    bytes_varint(bytes, (graphs->launch_count + every - 1) / every);
+    for (size_t i = 0; i < graphs->launch_count; i += every) {
         const rtl_graph_launch_t *row = &graphs->launch_rows[i];
         uint64_t start = row->start ? row->start : row->time;
         bytes_varint(bytes, row->process);

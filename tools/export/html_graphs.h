@@ -37,11 +37,24 @@ struct html_graphs {
     struct html_graph *graphs;
     struct html_launch *launches;
     size_t graph_count, launch_count;
-    size_t last; /**< launch that was found last */
+    size_t last;              /**< launch that was found last */
+    size_t of;                /**< the launch whose graph was looked for last, plus one */
+    struct html_graph *graph; /**< that graph, NULL: there is none */
+    unsigned shift;           /**< one of 1 << shift launches is in the page, by place */
 };
 
-/** Zeroed memory becomes what the trace has. */
-rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace);
+/** Zeroed memory becomes what the trace has. Where its launches would take more than about `most`
+ * bytes of the page not every one is in it. */
+rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace, uint64_t most);
+
+/** Of so many launches one is in the page. */
+static inline size_t html_graphs_every(const struct html_graphs *graphs)
+{
+    return (size_t)1 << graphs->shift;
+}
+
+/** What the page calls a launch, by its place: from 1; 0: it is SIZE_MAX or not in the page. */
+uint32_t html_graphs_number(const struct html_graphs *graphs, size_t launch);
 
 /** Place of the launch of a kernel, SIZE_MAX if it has none. */
 size_t html_graphs_launch(struct html_graphs *graphs, const rtl_kernel_t *kernel);
@@ -56,8 +69,8 @@ bool html_graphs_add(struct html_graphs *graphs, size_t launch, const rtl_kernel
 json_t *html_graphs_json(const struct html_graphs *graphs, const struct export *export,
                          uint32_t (*number)(void *state, const char *text), void *state);
 
-/** Appends the launches: process, graph, generation, launch, start, duration, idle, kernels,
- * expected, correlation, thread of each, as varints; start since `zero`. */
+/** Appends the launches that are in the page: process, graph, generation, launch, start, duration,
+ * idle, kernels, expected, correlation, thread of each, as varints; start since `zero`. */
 void html_graphs_write(const struct html_graphs *graphs, uint64_t zero, struct bytes *bytes);
 
 void html_graphs_free(struct html_graphs *graphs);

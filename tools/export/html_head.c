@@ -269,8 +269,8 @@ static json_t *head_json(struct html_page *page)
     char absent[512];
     absent_say(&page->idle.absent, absent, sizeof absent);
     return json_pack(
-        "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,"
-        "s:b}",
+        "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,"
+        "s:o,s:b}",
         "version", 1, "trace", trace_json(page), "first", (json_int_t)page->first, "last",
         (json_int_t)page->last, "untimed", (json_int_t)page->untimed, "processes",
         processes_json(page), "agents", agents_json(page), "texts", texts_json(&page->texts),
@@ -279,9 +279,9 @@ static json_t *head_json(struct html_page *page)
         "crossings", crossings_json(&page->segments), "tables", tables_json(&page->tables),
         "counters", html_counts_list(page->export), "counted",
         html_counts_json(&page->counts, page->export->trace), "graphs", graphs, "notes",
-        notes_json(page), "families", families_json(page), "idle_least",
-        (json_int_t)page->idle.least, "absent", text(absent), "idle_known",
-        page->idle.absent.by_mode == 0);
+        notes_json(page), "families", families_json(page), "replays_every",
+        (json_int_t)html_graphs_every(&page->graphs), "idle_least", (json_int_t)page->idle.least,
+        "absent", text(absent), "idle_known", page->idle.absent.by_mode == 0);
 }
 
 int html_head(struct html_page *page, struct bytes *head)

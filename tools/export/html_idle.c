@@ -2,136 +2,203 @@
 
 #include "analysis/idle_device.h"
 #include "common/memory.h"
+#include "export/html_put.h"
 
 #include <stdlib.h>
 
-#define MOST       (UINT64_C(1) << 20) /* pieces */
-#define LEAST_TIME 128u                /* ns, that is left out first where there are more */
+/* So many events, and the shortest of those that follow are none any more. */
+#define MOST       (UINT64_C(1) << 20)
+#define LEAST_TIME 128u /* ns, at first */
 
-/* A device that is being read. */
-struct reader {
-    struct html_idle *idle;
-    struct idle_device device;
-    size_t gap; /* place of the gap's first piece */
+/* A part of a gap. */
+struct piece {
+    uint64_t from, to;
+    size_t cause;
 };
 
-/* Makes room where there are too many: the shortest go. */
-static void thin(struct html_idle *idle)
-{
-    size_t kept;
-    do {
-        idle->least = idle->least ? 2 * idle->least : LEAST_TIME;
-        kept = 0;
-        for (size_t i = 0; i < idle->count; ++i)
-            if (idle->list[i].to - idle->list[i].from >= idle->least)
-                idle->list[kept++] = idle->list[i];
-        idle->count = kept;
-    } while (kept > MOST / 2);
-}
+struct html_idle_device {
+    struct html_page *page;
+    struct idle_device device;
+    struct piece *pieces; /* of the gap at hand */
+    size_t count, capacity;
+    uint32_t *names; /* texts of the page by cause, plus one; 0: not made */
+    size_t name_count;
+    struct activity_works works; /* where it is read beside the events */
+    struct activity_work coming;
+    bool has; /* something that is coming */
+};
 
 static void add(void *context, size_t cause, uint64_t from, uint64_t to)
 {
-    struct reader *reader = context;
-    struct html_idle *idle = reader->idle;
-    char text[256];
-    if (cause == IDLE_IN_GRAPH || to - from < idle->least)
+    struct html_idle_device *device = context;
+    if (cause == IDLE_IN_GRAPH)
         return;
-    (void)snprintf(text, sizeof text, "%s%s", cause >= IDLE_CALLS ? "in " : "",
-                   idle_label(&reader->device.causes, cause));
-    size_t number = texts_number(&idle->causes, text);
-    if (number == TEXTS_NONE)
-        memory_is_short();
-    if (idle->count == idle->capacity) {
-        idle->capacity = idle->capacity ? 2 * idle->capacity : 1024;
-        idle->list = memory_grown(idle->list, idle->capacity, sizeof *idle->list);
+    if (device->count == device->capacity) {
+        device->capacity = device->capacity ? 2 * device->capacity : 64;
+        device->pieces = memory_grown(device->pieces, device->capacity, sizeof *device->pieces);
     }
-    idle->list[idle->count++] = (struct html_idle_piece){.from = from,
-                                                         .to = to,
-                                                         .process = reader->device.process,
-                                                         .gpu = reader->device.gpu,
-                                                         .cause = (uint32_t)number};
+    device->pieces[device->count++] = (struct piece){from, to, cause};
+}
+
+/* The text of a cause: a call has "in " before it. */
+static uint32_t name_of(struct html_idle_device *device, size_t cause)
+{
+    char text[256];
+    if (cause >= device->name_count) {
+        size_t count = 2 * (cause + 1);
+        device->names = memory_grown(device->names, count, sizeof *device->names);
+        for (size_t i = device->name_count; i < count; ++i)
+            device->names[i] = 0;
+        device->name_count = count;
+    }
+    if (device->names[cause] == 0) {
+        (void)snprintf(text, sizeof text, "%s%s", cause >= IDLE_CALLS ? "in " : "",
+                       idle_label(&device->device.causes, cause));
+        device->names[cause] = html_number(device->page, text) + 1;
+    }
+    return device->names[cause] - 1;
+}
+
+/* Where there are too many events, those that are longer than most are taken from then on. */
+static bool is_event(struct html_idle *idle, const struct piece *piece)
+{
+    if (piece->to - piece->from < idle->least)
+        return false;
+    if (++idle->pieces == MOST) {
+        idle->least = idle->least ? 2 * idle->least : LEAST_TIME;
+        idle->pieces = MOST / 2;
+    }
+    return true;
 }
 
 /* The gap's pieces are there: only now it is known what ended it, for all of them. */
 static void end_gap(void *context, uint64_t from, uint64_t to, const struct activity_work *next)
 {
-    struct reader *reader = context;
+    struct html_idle_device *device = context;
+    struct html_key key = html_no_key;
     (void)from;
     (void)to;
-    for (; reader->gap < reader->idle->count; ++reader->gap)
-        reader->idle->list[reader->gap].correlation = next->correlation;
-    if (reader->idle->count >= MOST)
-        thin(reader->idle);
-    reader->gap = reader->idle->count;
+    key.kind = HTML_IDLE;
+    key.process = device->device.process;
+    key.gpu = device->device.gpu;
+    for (size_t i = 0; i < device->count; ++i) {
+        const struct piece *piece = &device->pieces[i];
+        struct html_slice slice = {.item = name_of(device, piece->cause),
+                                   .correlation = next->correlation};
+        if (slice.item == UINT32_MAX ||
+            !html_put_late(device->page, &key, &slice, piece->from, piece->to,
+                           is_event(&device->page->idle, piece)))
+            memory_is_short();
+    }
+    device->count = 0;
 }
 
-static rtl_status_t read_device(const struct export *export, const rtl_queue_t *queue,
-                                struct html_idle *idle)
+static rtl_status_t come(struct html_idle_device *device)
 {
-    struct reader reader = {.idle = idle,
-                            .device = {.process = queue->process,
-                                       .gpu = queue->gpu,
-                                       .window = {export->from, export->to},
-                                       .gap = end_gap,
-                                       .context = &reader,
-                                       .idle = {.piece = add, .context = &reader}},
-                            .gap = idle->count};
-    rtl_status_t status = idle_device_read(export->trace, &reader.device);
-    idle_device_free(&reader.device);
-    return status;
+    rtl_status_t status = activity_works_next(&device->works, &device->coming);
+    device->has = status == RTL_OK;
+    return status == RTL_END ? RTL_OK : status;
 }
 
-/* True if a queue before it is of the same process and GPU. */
-static bool is_known(const rtl_queue_t *queues, size_t at)
+static rtl_status_t open_device(struct html_page *page, const rtl_queue_t *queue)
 {
-    for (size_t i = 0; i < at; ++i)
-        if (queues[i].kernels && queues[i].process == queues[at].process &&
-            queues[i].gpu == queues[at].gpu)
-            return true;
-    return false;
+    struct html_idle *idle = &page->idle;
+    const struct export *export = page->export;
+    struct html_idle_device *device = memory_new(1, sizeof *device);
+    idle->devices = memory_grown(idle->devices, idle->count + 1, sizeof(struct html_idle_device *));
+    idle->devices[idle->count++] = device;
+    device->page = page;
+    device->device = (struct idle_device){.process = queue->process,
+                                          .gpu = queue->gpu,
+                                          .window = {export->from, export->to},
+                                          .gap = end_gap,
+                                          .context = device,
+                                          .outside = true,
+                                          .idle = {.piece = add, .context = device}};
+    rtl_status_t status = idle_device_open(export->trace, &device->device);
+    if (status == RTL_OK && idle->beside)
+        status = activity_works_open(export->trace, queue->process, queue->gpu, &device->works);
+    return status == RTL_OK && idle->beside ? come(device) : status;
 }
 
-static int by_start(const void *left, const void *right)
+static struct html_idle_device *device_of(const struct html_idle *idle, uint32_t process,
+                                          uint32_t gpu)
 {
-    const struct html_idle_piece *a = left;
-    const struct html_idle_piece *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    return (a->gpu > b->gpu) - (a->gpu < b->gpu);
+    for (size_t i = 0; i < idle->count; ++i)
+        if (idle->devices[i]->device.process == process && idle->devices[i]->device.gpu == gpu)
+            return idle->devices[i];
+    return NULL;
 }
 
-rtl_status_t html_idle_read(const struct export *export, struct html_idle *idle)
+rtl_status_t html_idle_begin(struct html_page *page)
 {
+    const struct export *export = page->export;
+    struct html_idle *idle = &page->idle;
     const rtl_queue_t *queues;
     size_t count;
     if (filter_given(export->selection.filter, FILTER_KERNEL | FILTER_STREAM | FILTER_PHASE))
         return RTL_OK; /* something else may have run */
+    idle->beside = export->from || export->to;
     rtl_status_t status = absent_read(export->trace, 0, RTL_TRACE_NONE, &idle->absent);
     if (status != RTL_OK || idle->absent.by_mode)
         return status;
     status = rtlTraceQueues(export->trace, &queues, &count);
     for (size_t i = 0; status == RTL_OK && i < count; ++i)
         if (queues[i].kernels && queues[i].gpu != RTL_TRACE_NONE &&
-            export_wants(export, queues[i].process) && !is_known(queues, i) &&
+            export_wants(export, queues[i].process) &&
+            !device_of(idle, queues[i].process, queues[i].gpu) &&
             rtl_trace_selects(export->trace, queues[i].process, queues[i].gpu))
-            status = read_device(export, &queues[i], idle);
-    if (idle->count)
-        qsort(idle->list, idle->count, sizeof *idle->list, by_start);
+            status = open_device(page, &queues[i]);
     return status;
 }
 
-const struct html_idle_piece *html_idle_next(struct html_idle *idle, uint64_t time)
+/* What of a device begins by `start`, where it is read beside the events. */
+static rtl_status_t read_until(struct html_idle_device *device, uint64_t start)
 {
-    if (idle->next == idle->count || idle->list[idle->next].from >= time)
-        return NULL;
-    return &idle->list[idle->next++];
+    rtl_status_t status = RTL_OK;
+    while (device->has && device->coming.start <= start && status == RTL_OK) {
+        status = idle_device_take(&device->device, &device->coming);
+        if (status == RTL_OK)
+            status = come(device);
+    }
+    return status;
+}
+
+rtl_status_t html_idle_until(struct html_page *page, uint64_t start)
+{
+    const struct html_idle *idle = &page->idle;
+    rtl_status_t status = RTL_OK;
+    for (size_t i = 0; idle->beside && i < idle->count && status == RTL_OK; ++i)
+        status = read_until(idle->devices[i], start);
+    return status;
+}
+
+rtl_status_t html_idle_take(struct html_page *page, uint32_t process,
+                            const struct activity_work *work)
+{
+    const struct html_idle *idle = &page->idle;
+    struct html_idle_device *device = idle->beside ? NULL : device_of(idle, process, work->gpu);
+    return device ? idle_device_take(&device->device, work) : RTL_OK;
+}
+
+rtl_status_t html_idle_finish(struct html_page *page)
+{
+    const struct html_idle *idle = &page->idle;
+    rtl_status_t status = html_idle_until(page, UINT64_MAX);
+    for (size_t i = 0; i < idle->count && status == RTL_OK; ++i)
+        status = idle_device_finish(&idle->devices[i]->device);
+    return status;
 }
 
 void html_idle_free(struct html_idle *idle)
 {
-    free(idle->list);
-    texts_free(&idle->causes);
+    for (size_t i = 0; i < idle->count; ++i) {
+        idle_device_free(&idle->devices[i]->device);
+        activity_works_close(&idle->devices[i]->works);
+        free(idle->devices[i]->pieces);
+        free(idle->devices[i]->names);
+        free(idle->devices[i]);
+    }
+    free(idle->devices);
     *idle = (struct html_idle){0};
 }

@@ -3,41 +3,46 @@
  * did then (analysis/idle.h). Those between kernels of one launch are left out: the row of its
  * kernels shows them.
  *
- * They are read before the events, since a gap is known when it is over, and handed out by start.
+ * A gap is known when the work at its end begins, which is when its pieces are put into the page.
+ * All of a trace is read once for that and for all else. Of a part of it what ran before must be
+ * known, too, so the work of each GPU is read beside the events.
  */
 #ifndef RTL_TOOLS_EXPORT_HTML_IDLE_H
 #define RTL_TOOLS_EXPORT_HTML_IDLE_H
 
 #include "analysis/absent.h"
-#include "common/texts.h"
-#include "export/export.h"
+#include "analysis/activity_work.h"
 
-/** A piece, on the trace's clock. */
-struct html_idle_piece {
-    uint64_t from, to;
-    uint32_t process, gpu;
-    uint32_t cause;       /**< a text of html_idle.causes */
-    uint64_t correlation; /**< of the call that submitted what ran then, 0: not known */
-};
+#include <rtl/rtl_trace.h>
+
+struct html_page;
+struct html_idle_device;
 
 /** Zeroed memory has read nothing. */
 struct html_idle {
-    struct html_idle_piece *list; /**< by start, once it is read */
-    size_t count, capacity;
-    size_t next;          /**< the first that has not been handed out */
-    uint64_t least;       /**< shorter ones are left out, ns: there were too many. 0: none is */
+    struct html_idle_device **devices;
+    size_t count;
+    bool beside;          /**< work is read beside the events */
+    uint64_t least;       /**< shorter ones are in the row's bins only, ns; 0: all are events */
+    uint64_t pieces;      /**< events since that was doubled */
     struct absent absent; /**< what may have run in idle times; none are read if the mode left
                              work out */
-    struct texts causes;  /**< as idle_label has them, calls with "in " */
 };
 
-/** Reads those of the processes and within the time that are wanted. The caller frees it, on
- * failure as well; then rtlTraceError tells. Memory that is short ends the program with a sentence.
- */
-rtl_status_t html_idle_read(const struct export *export, struct html_idle *idle);
+/** Begins to read those of the processes and within the time that are wanted. html_idle_free comes
+ * afterwards, on failure as well; then rtlTraceError tells. Here and below, memory that is short
+ * ends the program with a sentence. */
+rtl_status_t html_idle_begin(struct html_page *page);
 
-/** The next piece that begins before `time`; NULL: none does. */
-const struct html_idle_piece *html_idle_next(struct html_idle *idle, uint64_t time);
+/** Comes before what begins at `start`. */
+rtl_status_t html_idle_until(struct html_page *page, uint64_t start);
+
+/** Comes before a kernel or copy of a process is put into the page. */
+rtl_status_t html_idle_take(struct html_page *page, uint32_t process,
+                            const struct activity_work *work);
+
+/** There is nothing more. */
+rtl_status_t html_idle_finish(struct html_page *page);
 
 void html_idle_free(struct html_idle *idle);
 

@@ -7,14 +7,14 @@
 #define LEAST_BINS 1024u
 #define MOST_BINS  65536u
 
+/* Asked for each event: the products do not wait for each other. */
 static size_t hash_key(const struct html_key *key)
 {
-    const uint32_t parts[] = {key->process, key->kind,   key->gpu,
-                              key->queue,   key->stream, key->thread};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
-        hash = (hash ^ parts[i]) * UINT64_C(0x100000001b3);
-    return (size_t)(hash ^ (hash >> 29));
+    uint64_t hash = key->process * UINT64_C(0x9E3779B97F4A7C15);
+    hash ^= ((uint64_t)key->kind << 32 | key->gpu) * UINT64_C(0xD1342543DE82EF95);
+    hash ^= ((uint64_t)key->queue << 32 | key->stream) * UINT64_C(0xBF58476D1CE4E5B9);
+    hash ^= key->thread * UINT64_C(0x94D049BB133111EB);
+    return (size_t)(hash >> 32);
 }
 
 static bool same(const struct html_key *a, const struct html_key *b)
@@ -47,6 +47,14 @@ static bool grow_table(struct html_lanes *lanes)
     return true;
 }
 
+static size_t most_bins(const struct html_lanes *lanes)
+{
+    size_t most = ALL_BINS / lanes->count;
+    if (most < LEAST_BINS)
+        return LEAST_BINS;
+    return most < MOST_BINS ? most : MOST_BINS;
+}
+
 static struct html_lane *add(struct html_lanes *lanes, const struct html_key *key, unsigned number)
 {
     if (lanes->count == lanes->capacity) {
@@ -59,56 +67,81 @@ static struct html_lane *add(struct html_lanes *lanes, const struct html_key *ke
     }
     struct html_lane *lane = &lanes->list[lanes->count++];
     *lane = (struct html_lane){.key = *key, .number = number};
+    lanes->most_bins = most_bins(lanes);
     return lane;
+}
+
+/* The first row of a key, which is made if it is not there; NULL when memory is short. */
+static struct html_lane *first_of(struct html_lanes *lanes, const struct html_key *key)
+{
+    uint32_t *recent = &lanes->recent[(key->queue ^ key->kind) % HTML_LANES_RECENT];
+    if (*recent && same(&lanes->list[*recent - 1].key, key))
+        return &lanes->list[*recent - 1];
+    if (2 * (lanes->count + 1) > lanes->table_size && !grow_table(lanes))
+        return NULL;
+    size_t at = find(lanes, key);
+    if (!lanes->table[at]) {
+        if (!add(lanes, key, 0))
+            return NULL;
+        lanes->table[at] = (uint32_t)lanes->count;
+    }
+    *recent = lanes->table[at];
+    return &lanes->list[*recent - 1];
 }
 
 struct html_lane *html_lanes_take(struct html_lanes *lanes, const struct html_key *key,
                                   uint64_t start)
 {
-    if (2 * (lanes->count + 1) > lanes->table_size && !grow_table(lanes))
-        return NULL;
-    size_t at = find(lanes, key);
-    size_t last = lanes->table[at];
-    if (!last) {
-        struct html_lane *lane = add(lanes, key, 0);
-        if (lane)
-            lanes->table[at] = (uint32_t)lanes->count;
+    struct html_lane *lane = first_of(lanes, key);
+    while (lane && lane->free > start && lane->next)
+        lane = &lanes->list[lane->next - 1];
+    if (!lane || lane->free <= start)
         return lane;
-    }
-    while (lanes->list[last - 1].free > start && lanes->list[last - 1].next)
-        last = lanes->list[last - 1].next;
-    if (lanes->list[last - 1].free <= start)
-        return &lanes->list[last - 1];
-    struct html_lane *lane = add(lanes, key, lanes->list[last - 1].number + 1);
+    size_t last = (size_t)(lane - lanes->list);
+    lane = add(lanes, key, lane->number + 1);
     if (lane)
-        lanes->list[last - 1].next = lanes->count;
+        lanes->list[last].next = lanes->count;
     return lane;
 }
 
-static size_t most_bins(const struct html_lanes *lanes)
+static bool has_room(struct html_lane *lane)
 {
-    size_t most = ALL_BINS / lanes->count;
-    if (most < LEAST_BINS)
-        return LEAST_BINS;
-    return most < MOST_BINS ? most : MOST_BINS;
+    if (lane->slice_count < lane->slice_capacity)
+        return true;
+    size_t capacity = lane->slice_capacity ? 2 * lane->slice_capacity : 64;
+    struct html_slice *slices = realloc(lane->slices, capacity * sizeof *slices);
+    if (!slices)
+        return false;
+    lane->slices = slices;
+    lane->slice_capacity = capacity;
+    return true;
 }
 
-bool html_lanes_put(struct html_lanes *lanes, struct html_lane *lane,
-                    const struct html_slice *slice, uint32_t name)
+bool html_lanes_count(struct html_lanes *lanes, struct html_lane *lane,
+                      const struct html_slice *slice, uint32_t name)
 {
-    if (lane->slice_count == lane->slice_capacity) {
-        size_t capacity = lane->slice_capacity ? 2 * lane->slice_capacity : 64;
-        struct html_slice *slices = realloc(lane->slices, capacity * sizeof *slices);
-        if (!slices)
-            return false;
-        lane->slices = slices;
-        lane->slice_capacity = capacity;
-    }
-    lane->slices[lane->slice_count++] = *slice;
     lane->free = slice->end;
     lane->busy += slice->end - slice->start;
     ++lane->count;
-    return bins_add(&lane->bins, slice->start, slice->end, name, most_bins(lanes));
+    return bins_add(&lane->bins, slice->start, slice->end, name, lanes->most_bins);
+}
+
+bool html_lanes_keep(struct html_lane *lane, const struct html_slice *slice, bool wanted)
+{
+    if (!wanted)
+        lane->slice_count = 0;
+    if (!has_room(lane))
+        return false;
+    lane->slices[lane->slice_count++] = *slice;
+    return true;
+}
+
+bool html_lanes_coarsen(struct html_lanes *lanes)
+{
+    bool coarser = true;
+    for (size_t i = 0; i < lanes->count && coarser; ++i)
+        coarser = bins_coarsen(&lanes->list[i].bins);
+    return coarser;
 }
 
 void html_lanes_free(struct html_lanes *lanes)

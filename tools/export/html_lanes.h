@@ -47,12 +47,16 @@ struct html_lane {
     size_t next; /**< place of the next row with this key + 1, 0 if it is the last */
 };
 
+#define HTML_LANES_RECENT 16u
+
 /** Zeroed memory is empty. */
 struct html_lanes {
     struct html_lane *list;
     size_t count, capacity;
     uint32_t *table; /**< place of the first row of a key + 1, 0: free */
     size_t table_size;
+    size_t most_bins;                   /**< of a row */
+    uint32_t recent[HTML_LANES_RECENT]; /**< of keys that were asked for: as in `table` */
 };
 
 /** The row for something that begins at `start`: the first with this key that is free. Starts must
@@ -60,9 +64,16 @@ struct html_lanes {
 struct html_lane *html_lanes_take(struct html_lanes *lanes, const struct html_key *key,
                                   uint64_t start);
 
-/** Puts a slice into its row; `name` is a text of the page. False when memory is short. */
-bool html_lanes_put(struct html_lanes *lanes, struct html_lane *lane,
-                    const struct html_slice *slice, uint32_t name);
+/** Counts a slice in its row; `name` is a text of the page. False when memory is short. */
+bool html_lanes_count(struct html_lanes *lanes, struct html_lane *lane,
+                      const struct html_slice *slice, uint32_t name);
+
+/** Puts a slice into its row. Unless it is `wanted` the row has it only until the next slice. False
+ * when memory is short. */
+bool html_lanes_keep(struct html_lane *lane, const struct html_slice *slice, bool wanted);
+
+/** Makes the bins of all rows twice as wide. False when memory is short. */
+bool html_lanes_coarsen(struct html_lanes *lanes);
 
 void html_lanes_free(struct html_lanes *lanes);
 

@@ -18,15 +18,25 @@
 #include "export/html_lanes.h"
 #include "export/html_segments.h"
 #include "export/html_tables.h"
+#include "export/samples.h"
 
-/** What single events may take of a page when --detail does not say it, bytes. */
-#define HTML_DETAIL (UINT64_C(64) << 20)
+/** How large a page may be when --page-size does not say it, bytes. */
+#define HTML_PAGE UINT64_C(20000000)
+
+/** Bins of all rows, and launches, may each take one of so many parts of it. */
+#define HTML_PART 5u
 
 /** How busy a GPU is in one process. */
 struct html_gpu {
     uint32_t process, gpu;
     uint64_t until, busy; /**< until: it is busy so far, ns since the begin of the page */
     struct bins bins;
+};
+
+/** What kernels of a shape have in common. */
+struct html_shape {
+    bool known;
+    uint32_t name, item; /**< a text of the page, an item of its kernels */
 };
 
 struct html_page {
@@ -46,6 +56,14 @@ struct html_page {
     struct html_idle idle;
     struct html_gpu *gpus;
     size_t gpu_count;
+    size_t gpu;                /**< place of the run's */
+    struct html_shape *shapes; /**< as rtl_runs_shapes numbers them */
+    size_t shape_count;
+    struct samples samples; /**< of kernels */
+    /** What the last kernel is of, and whose and which correlation that is; process 0: none. */
+    rtl_trace_origin_t origin;
+    uint32_t origin_process;
+    uint64_t origin_correlation;
     size_t range_names; /**< different ones */
     size_t left_out;    /**< segments */
 };

@@ -1,8 +1,32 @@
 #include "export/html_segments.h"
 
+#include "store/thread_pool.h"
+
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The golden ratio, less one. */
+#define GOLDEN 0.6180339887498949
+
+/* By how much a share is too large when it is guessed, and by how much it shrinks. */
+#define GUESS  1.25
+#define SHRINK 0.95
+
+/* Hardly a segment is smaller, bytes. Where so many cannot get into the page a share is guessed
+ * from the first few, and not only when those that were put aside are too many. */
+#define LEAST_SIZE 32768u
+#define FIRST_FEW  16u
+
+/* Segments that are deflated at a time. The number of threads does not matter for what is kept. */
+#define PACKING 4u
+
+void html_segments_begin(struct html_segments *segments, uint64_t most, uint64_t events)
+{
+    *segments = (struct html_segments){
+        .most = most, .expected = events / HTML_SEGMENT, .share = 1, .wanted = true};
+}
 
 /* Lists. */
 
@@ -113,7 +137,8 @@ static bool copy_sample(const struct html_segments *segments, struct html_crossi
     return true;
 }
 
-static bool cross(struct html_segments *segments, const struct html_lane *lane, size_t place)
+bool html_segments_cross(struct html_segments *segments, const struct html_lane *lane, size_t place,
+                         const struct html_slice *slice)
 {
     struct html_crossing *crossings = grown(segments->crossings, segments->crossing_count,
                                             &segments->crossing_capacity, sizeof *crossings);
@@ -121,7 +146,6 @@ static bool cross(struct html_segments *segments, const struct html_lane *lane, 
         return false;
     segments->crossings = crossings;
     struct html_crossing *crossing = &crossings[segments->crossing_count];
-    const struct html_slice *slice = &lane->slices[lane->slice_count - 1];
     bool range = lane->key.kind == HTML_THREAD && (slice->item & 3);
     *crossing = (struct html_crossing){.lane = place, .slice = *slice};
     if (range || slice->text) {
@@ -267,36 +291,19 @@ static bool gather(struct html_segments *segments, struct html_segment *segment,
         struct html_lane *lane = &lanes->list[i];
         if (lane->slice_count == 0)
             continue;
-        if (!note_ids(segments, segment->ids, lane))
+        if (segment->kept && !note_ids(segments, segment->ids, lane))
             return false;
         if (lane->slices[0].start < segment->from)
             segment->from = lane->slices[0].start;
         if (lane->slices[lane->slice_count - 1].end > segment->to) {
-            if (!cross(segments, lane, i))
+            if (!html_segments_cross(segments, lane, i, &lane->slices[lane->slice_count - 1]))
                 return false;
             --lane->slice_count;
+            --segment->events;
         }
-        segment->events += lane->slice_count;
     }
     segment->ids_to = segments->id_count;
     return true;
-}
-
-static int store(struct html_segments *segments, struct html_segment *segment)
-{
-    if (!segments->file)
-        segments->file = tmpfile();
-    if (!segments->file)
-        return errno;
-    bytes_clear(&segments->packed);
-    if (!bytes_deflate(&segments->packed, &segments->plain))
-        return ENOMEM;
-    segment->offset = ftell(segments->file);
-    segment->size = segments->packed.used;
-    if (segment->offset < 0 ||
-        fwrite(segments->packed.data, 1, segment->size, segments->file) != segment->size)
-        return errno ? errno : EIO;
-    return 0;
 }
 
 static void clear(struct html_segments *segments, struct html_lanes *lanes)
@@ -307,6 +314,135 @@ static void clear(struct html_segments *segments, struct html_lanes *lanes)
     segments->events = 0;
     segments->sample_count = 0;
     segments->number_count = 0;
+}
+
+/* Which share a segment belongs to: all that are greater. */
+static double place_of(size_t number)
+{
+    return fmod((double)number * GOLDEN, 1);
+}
+
+static uint64_t size_of(const struct html_segment *segment)
+{
+    return BYTES_BASE64((uint64_t)segment->size);
+}
+
+static void shrink(struct html_segments *segments, double share)
+{
+    segments->share = share;
+    for (size_t i = 0; i < segments->count; ++i) {
+        struct html_segment *segment = &segments->list[i];
+        if (!segment->kept || place_of(i) < share)
+            continue;
+        segment->kept = false;
+        segments->used -= size_of(segment);
+    }
+}
+
+/* Which share it may be in the end, if segments go on as they are. */
+static double guess(const struct html_segments *segments)
+{
+    size_t count = segments->count - segments->packing;
+    if (segments->expected <= count || count == 0 || segments->used == 0)
+        return segments->share;
+    double all = (double)segments->used * (double)segments->expected / (double)count;
+    return segments->share * (GUESS * (double)segments->most / all);
+}
+
+/* Shares below have no segment but the first. */
+static bool is_least(const struct html_segments *segments)
+{
+    return segments->share * 4 * (double)(segments->count + 1) < 1;
+}
+
+static void keep_within(struct html_segments *segments)
+{
+    bool hopeless =
+        segments->count == FIRST_FEW && segments->expected > segments->most / LEAST_SIZE * 3 / 2;
+    if (segments->used <= segments->most && !hopeless)
+        return;
+    double share = guess(segments);
+    if (share < segments->share)
+        shrink(segments, share);
+    while (segments->used > segments->most && !is_least(segments))
+        shrink(segments, segments->share * SHRINK);
+}
+
+/* A segment that a thread deflates. */
+struct job {
+    size_t segment;
+    struct bytes plain, packed;
+    bool failed; /* memory was short */
+};
+
+static void pack(void *worker, void *pointer)
+{
+    struct job *job = pointer;
+    (void)worker;
+    bytes_clear(&job->packed);
+    job->failed = !bytes_deflate(&job->packed, &job->plain);
+}
+
+static void release_job(void *pointer)
+{
+    struct job *job = pointer;
+    bytes_free(&job->plain);
+    bytes_free(&job->packed);
+}
+
+/* The file is written to at its end only. */
+static int store(struct html_segments *segments, const struct bytes *packed,
+                 struct html_segment *segment)
+{
+    if (!segments->file)
+        segments->file = tmpfile();
+    if (!segments->file)
+        return errno;
+    segment->offset = ftell(segments->file);
+    segment->size = packed->used;
+    if (segment->offset < 0 ||
+        fwrite(packed->data, 1, segment->size, segments->file) != segment->size)
+        return errno ? errno : EIO;
+    segments->used += size_of(segment);
+    return 0;
+}
+
+/* Puts the segment aside that was given to the pool first. */
+static void take(struct html_segments *segments)
+{
+    const struct job *job = rtl_thread_pool_take(segments->pool);
+    struct html_segment *segment = &segments->list[job->segment];
+    --segments->packing;
+    if (segments->error == 0 && segment->kept)
+        segments->error = job->failed ? ENOMEM : store(segments, &job->packed, segment);
+    keep_within(segments);
+}
+
+static bool has_pool(struct html_segments *segments)
+{
+    static void *workers[PACKING];
+    unsigned threads = rtl_thread_pool_processors();
+    if (!segments->pool)
+        segments->pool = rtl_thread_pool_new(pack, workers, threads < PACKING ? threads : PACKING,
+                                             PACKING, sizeof(struct job));
+    return segments->pool != NULL;
+}
+
+static int put_aside(struct html_segments *segments, const struct html_lanes *lanes)
+{
+    struct job *job;
+    if (!has_pool(segments))
+        return ENOMEM;
+    while (!(job = rtl_thread_pool_job(segments->pool)))
+        take(segments);
+    job->segment = segments->count - 1;
+    bytes_clear(&job->plain);
+    write_rows(&job->plain, lanes);
+    write_texts(&job->plain, &segments->texts);
+    write_samples(&job->plain, segments);
+    ++segments->packing;
+    rtl_thread_pool_give(segments->pool);
+    return segments->error;
 }
 
 int html_segments_end(struct html_segments *segments, struct html_lanes *lanes, uint64_t to)
@@ -320,52 +456,54 @@ int html_segments_end(struct html_segments *segments, struct html_lanes *lanes, 
     *segment =
         (struct html_segment){.from = segments->count ? list[segments->count - 1].to : UINT64_MAX,
                               .to = to,
+                              .events = segments->events,
                               .ids = segments->id_count,
-                              .kept = true};
+                              .kept = segments->wanted};
     if (!gather(segments, segment, lanes))
         return ENOMEM;
-    bytes_clear(&segments->plain);
-    write_rows(&segments->plain, lanes);
-    write_texts(&segments->plain, &segments->texts);
-    write_samples(&segments->plain, segments);
-    int error = store(segments, segment);
     ++segments->count;
+    int error = segment->kept ? put_aside(segments, lanes) : 0;
+    segments->wanted = place_of(segments->count) < segments->share;
     clear(segments, lanes);
     return error;
 }
 
+int html_segments_finish(struct html_segments *segments)
+{
+    while (segments->packing)
+        take(segments);
+    rtl_thread_pool_free(segments->pool, release_job);
+    segments->pool = NULL;
+    return segments->error;
+}
+
 size_t html_segments_choose(struct html_segments *segments, uint64_t most)
 {
-    uint64_t all = 0;
     size_t left_out = 0;
+    while (segments->used > most && !is_least(segments))
+        shrink(segments, segments->share * SHRINK);
+    if (segments->used > most)
+        shrink(segments, 0);
     for (size_t i = 0; i < segments->count; ++i)
-        all += (segments->list[i].size + 2) / 3 * 4;
-    if (all <= most)
-        return 0;
-    double share = (double)most / (double)all;
-    uint64_t used = 0;
-    for (size_t i = 0; i < segments->count; ++i) {
-        struct html_segment *segment = &segments->list[i];
-        uint64_t size = (segment->size + 2) / 3 * 4;
-        bool turn = (uint64_t)((double)(i + 1) * share) > (uint64_t)((double)i * share);
-        segment->kept = turn && used + size <= most;
-        used += segment->kept ? size : 0;
-        left_out += !segment->kept;
-    }
+        left_out += !segments->list[i].kept;
     return left_out;
 }
 
 int html_segments_read(struct html_segments *segments, const struct html_segment *segment)
 {
+    struct bytes *packed = &segments->packed;
+    bytes_clear(packed);
+    if (!bytes_reserve(packed, segment->size))
+        return ENOMEM;
     if (fseek(segments->file, segment->offset, SEEK_SET) != 0)
         return errno;
-    /* `packed` has held the largest of them before. */
-    segments->packed.used = fread(segments->packed.data, 1, segment->size, segments->file);
-    return segments->packed.used == segment->size ? 0 : EIO;
+    packed->used = fread(packed->data, 1, segment->size, segments->file);
+    return packed->used == segment->size ? 0 : EIO;
 }
 
 void html_segments_free(struct html_segments *segments)
 {
+    rtl_thread_pool_free(segments->pool, release_job);
     if (segments->file)
         (void)fclose(segments->file);
     for (size_t i = 0; i < segments->crossing_count; ++i) {
@@ -378,7 +516,6 @@ void html_segments_free(struct html_segments *segments)
     free(segments->samples);
     free(segments->numbers);
     texts_free(&segments->texts);
-    bytes_free(&segments->plain);
     bytes_free(&segments->packed);
     *segments = (struct html_segments){0};
 }

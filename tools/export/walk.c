@@ -20,6 +20,7 @@ struct walk {
     rtl_api_iter_t *apis;
     rtl_copy_iter_t *copies;
     rtl_kernel_iter_t *kernels;
+    struct rtl_runs *runs;               /* instead of `kernels` where kernels are wanted in runs */
     const rtl_graph_launch_t **launches; /* by start */
     size_t launch_count, next_launch;
     rtl_range_t range;
@@ -67,6 +68,14 @@ static uint32_t single(const struct export *export)
     return process;
 }
 
+/* Who looks on. */
+struct watcher {
+    int (*visit)(void *state, const struct export_event *event);
+    /* NULL: kernels are events. */
+    int (*visit_run)(void *state, struct rtl_runs *runs, const struct rtl_run *run);
+    void *state;
+};
+
 /* Progress. */
 
 static uint64_t now_ns(void)
@@ -76,11 +85,13 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void progress(struct export_progress *progress)
+static void progress(struct export_progress *progress, uint64_t events)
 {
     static const char bar[] = "########################################";
     enum { WIDTH = sizeof bar - 1 };
-    if (++progress->done % PROGRESS_EVENTS || !progress->shown)
+    uint64_t before = progress->done;
+    progress->done += events;
+    if (before / PROGRESS_EVENTS == progress->done / PROGRESS_EVENTS || !progress->shown)
         return;
     uint64_t now = now_ns();
     if (now < progress->next_ns)
@@ -135,7 +146,7 @@ static rtl_status_t take_launches(struct walk *walk)
     return RTL_OK;
 }
 
-static rtl_status_t begin(struct walk *walk, unsigned kinds)
+static rtl_status_t begin(struct walk *walk, unsigned kinds, bool runs)
 {
     const struct export *export = walk->export;
     uint32_t process = single(export);
@@ -155,7 +166,9 @@ static rtl_status_t begin(struct walk *walk, unsigned kinds)
         status = take_launches(walk);
     if (status == RTL_OK && (kinds & EXPORT_COPY))
         status = rtlTraceCopies(export->trace, &copies, &walk->copies);
-    if (status == RTL_OK && (kinds & EXPORT_KERNEL))
+    if (status == RTL_OK && runs)
+        status = rtl_runs_new(export->trace, &kernels, &walk->runs);
+    else if (status == RTL_OK && (kinds & EXPORT_KERNEL))
         status = rtlTraceKernels(export->trace, &kernels, &walk->kernels);
     return status;
 }
@@ -170,6 +183,7 @@ static void end(struct walk *walk)
         rtlCopyIterFree(walk->copies);
     if (walk->kernels)
         rtlKernelIterFree(walk->kernels);
+    rtl_runs_free(walk->runs);
     free((void *)walk->launches);
     samples_free(&walk->samples);
 }
@@ -290,26 +304,56 @@ static int walk_failed(const struct walk *walk, rtl_status_t status)
     return open_failed(walk->export->trace, walk->export->path);
 }
 
-static int visit_all(struct walk *walk, int (*visit)(void *state, const struct export_event *event),
-                     void *state)
+/* The kernels that start before `until`, in runs. */
+static int visit_runs(struct walk *walk, const struct watcher *watcher, uint64_t until)
+{
+    struct rtl_run run;
+    rtl_status_t status;
+    uint32_t process = 0;
+    bool wanted = false;
+    while ((status = rtl_runs_next(walk->runs, until, &run)) == RTL_OK) {
+        if (run.process != process)
+            wanted = export_wants(walk->export, run.process);
+        process = run.process;
+        int result = wanted ? watcher->visit_run(watcher->state, walk->runs, &run) : EXIT_FINE;
+        if (result != EXIT_FINE)
+            return result;
+        progress(&walk->export->progress, run.count);
+    }
+    return status == RTL_END ? EXIT_FINE : walk_failed(walk, status);
+}
+
+static int visit_one(struct walk *walk, const struct watcher *watcher, enum export_kind kind)
+{
+    struct export_event event;
+    rtl_status_t status = describe(walk, kind, &event);
+    if (status != RTL_OK)
+        return walk_failed(walk, status);
+    int result = watcher->visit(watcher->state, &event);
+    if (result != EXIT_FINE)
+        return result;
+    progress(&walk->export->progress, 1);
+    status = advance(walk, kind);
+    return status == RTL_OK ? EXIT_FINE : walk_failed(walk, status);
+}
+
+static int visit_all(struct walk *walk, const struct watcher *watcher)
 {
     rtl_status_t status = RTL_OK;
+    int result = EXIT_FINE;
     for (unsigned kind = 1; kind & EXPORT_ALL && status == RTL_OK; kind <<= 1)
         if (walk->kinds & kind)
             status = advance(walk, (enum export_kind)kind);
-    while (status == RTL_OK && walk->kinds) {
-        struct export_event event;
+    if (status != RTL_OK)
+        return walk_failed(walk, status);
+    while (result == EXIT_FINE && walk->kinds) {
         enum export_kind kind = earliest(walk);
-        status = describe(walk, kind, &event);
-        if (status != RTL_OK)
-            break;
-        int result = visit(state, &event);
-        if (result != EXIT_FINE)
-            return result;
-        progress(&walk->export->progress);
-        status = advance(walk, kind);
+        if (walk->runs)
+            result = visit_runs(walk, watcher, start_of(walk, kind));
+        if (result == EXIT_FINE)
+            result = visit_one(walk, watcher, kind);
     }
-    return status == RTL_OK ? EXIT_FINE : walk_failed(walk, status);
+    return result == EXIT_FINE && walk->runs ? visit_runs(walk, watcher, UINT64_MAX) : result;
 }
 
 static struct walk walk_of(struct export *export, unsigned kinds)
@@ -323,7 +367,7 @@ static struct walk walk_of(struct export *export, unsigned kinds)
 int export_any(struct export *export, bool *any)
 {
     struct walk walk = walk_of(export, EXPORT_ALL);
-    rtl_status_t status = begin(&walk, walk.kinds);
+    rtl_status_t status = begin(&walk, walk.kinds, false);
     for (unsigned kind = 1; kind & EXPORT_ALL && status == RTL_OK; kind <<= 1)
         status = advance(&walk, (enum export_kind)kind);
     *any = walk.kinds != 0;
@@ -332,14 +376,28 @@ int export_any(struct export *export, bool *any)
     return result;
 }
 
-int export_walk(struct export *export, unsigned kinds,
-                int (*visit)(void *state, const struct export_event *event), void *state)
+static int walk_all(struct export *export, unsigned kinds, const struct watcher *watcher)
 {
     struct walk walk = walk_of(export, kinds);
-    rtl_status_t status = begin(&walk, walk.kinds);
-    int result = status == RTL_OK ? visit_all(&walk, visit, state) : walk_failed(&walk, status);
+    rtl_status_t status = begin(&walk, walk.kinds, watcher->visit_run != NULL);
+    int result = status == RTL_OK ? visit_all(&walk, watcher) : walk_failed(&walk, status);
     end(&walk);
     if (export->progress.shown)
         (void)fputs("\033[K", stderr);
     return result;
+}
+
+int export_walk(struct export *export, unsigned kinds,
+                int (*visit)(void *state, const struct export_event *event), void *state)
+{
+    const struct watcher watcher = {visit, NULL, state};
+    return walk_all(export, kinds, &watcher);
+}
+
+int export_walk_runs(
+    struct export *export, int (*visit)(void *state, const struct export_event *event),
+    int (*visit_run)(void *state, struct rtl_runs *runs, const struct rtl_run *run), void *state)
+{
+    const struct watcher watcher = {visit, visit_run, state};
+    return walk_all(export, EXPORT_ALL & ~(unsigned)EXPORT_KERNEL, &watcher);
 }

@@ -90,7 +90,7 @@ export class Graphs {
     private label(graph: Graph): string {
         const several = this.trace.head.processes.length > 1 ? `process ${graph.process}, ` : '';
         return `${several}graph ${graph.graph}, generation ${graph.generation}: ${count(graph.nodes ?? graph.rows.length)} nodes, ` +
-            `${count(graph.launches)} replays`;
+            `${count(graph.launches)} replays${this.trace.head.replays_every > 1 ? `, one of ${count(this.trace.head.replays_every)} here` : ''}`;
     }
 
     open(graph: Graph, launch: Launch | null): void {

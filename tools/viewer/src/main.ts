@@ -214,13 +214,19 @@ function showHelp(): void {
     help.showModal();
 }
 
+function leftOutReplays(): string {
+    const every = trace.head.replays_every;
+    return every > 1 ? `One of ${count(every)} replays is here by itself, evenly over time; nodes and rows are of all. ` +
+        'rtl export --page-size gives them more room.' : '';
+}
+
 function leftOut(): string {
     const left = trace.head.segments.filter((segment) => !segment.kept);
     if (left.length === 0)
         return '';
     const events = left.reduce((sum, segment) => sum + segment.events, 0);
     return `Single events of ${count(left.length)} of ${count(trace.head.segments.length)} stretches of time (${count(events)} events) are ` +
-        'left out of this page; there the rows show how busy they are. rtl export --detail gives them more room, --from and --to choose a part.';
+        'left out of this page; there the rows show how busy they are. rtl export --page-size or --detail gives them more room, --from and --to choose a part.';
 }
 
 /** What may have run while a GPU seems idle. */
@@ -253,17 +259,18 @@ function showAbout(): void {
         ...(head.notes.length ? [element('h2', {}, 'Notes'), ...head.notes.map((note) => element('p', {}, note))] : []),
         element('h2', {}, 'This page'),
         element('p', {}, `${count(events)} single events in ${count(head.segments.filter((segment) => segment.kept).length)} stretches of time, ` +
-            `${bytes(document.documentElement.outerHTML.length)}. ${leftOut() || 'No event was left out.'}`),
+            `${bytes(document.documentElement.outerHTML.length)}. ${leftOut() || 'No event was left out.'} ${leftOutReplays()}`),
         head.untimed ? element('p', {}, `${count(head.untimed)} copies are not shown: nobody took their times.`) : '',
-        head.idle_least ? element('p', {}, `Idle times below ${duration(head.idle_least)} are not shown: there are too many.`) : '',
+        head.idle_least ? element('p', {}, `Not all idle times below ${duration(head.idle_least)} are events: there are too many. Rows of ` +
+            'idle times have them all.') : '',
         info.part ? element('p', {}, `The page shows a part of the trace: ${info.part}. The counts above are of the whole trace.`) : '',
         element('p', {}, 'Times count from the begin of the recording. Counts, sums, minima, maxima and means are exact; p50, p90 and p99 of ' +
-            'names and nodes are right to 0.8 %, those of replays are exact.'));
+            `names and nodes are right to 0.8 %, those of replays are exact${head.replays_every > 1 ? ' for those that are here' : ''}.`));
 }
 
 function notice(): void {
     const info = trace.head.trace;
-    const text = [info.complete ? '' : `${info.verdict}.`, info.part ? `A part of the trace: ${info.part}.` : '', absent(), leftOut()]
+    const text = [info.complete ? '' : `${info.verdict}.`, info.part ? `A part of the trace: ${info.part}.` : '', absent(), leftOut(), leftOutReplays()]
         .filter(Boolean).join(' ');
     byId('notice').textContent = text;
     byId('notice').hidden = !text;

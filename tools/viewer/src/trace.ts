@@ -68,7 +68,8 @@ interface Head {
     graphs: Graph[];
     notes: string[];
     families: [number, string][]; // of kernels' names
-    idle_least: number; // ns; shorter idle times are left out
+    replays_every: number; // launches are those of every so many
+    idle_least: number; // ns; shorter idle times are not all events, but in the bins of their rows
     absent: string; // work that may have run in idle times, '': none
     idle_known: boolean; // false: the mode left work out, there are no idle times
 }
