@@ -191,11 +191,12 @@ bool rtl_columns_open_some(struct rtl_columns *columns, const unsigned char *dat
     if (columns->short_of_memory)
         return false;
     const unsigned char *from = data;
+    const unsigned char *end = size ? data + size : data; /* of nothing, it may be NULL */
     for (unsigned i = 0; i < columns->count; i++)
-        if (!open_column(columns, &columns->columns[i], &from, data + size, most,
+        if (!open_column(columns, &columns->columns[i], &from, end, most,
                          (wanted >> i & 1) != 0))
             return false;
-    return from == data + size;
+    return from == end;
 }
 
 bool rtl_columns_open(struct rtl_columns *columns, const unsigned char *data, size_t size,
