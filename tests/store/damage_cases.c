@@ -180,7 +180,7 @@ const char *Damage_IsToldInItsPlace(void)
                    " = %d",
                    BEFORE);
     CHECK(fixture_path(path));
-    CHECK(fixture_trace(path, 2 * (uint64_t)BEFORE));
+    CHECK(fixture_trace(path, BEFORE + 2 * (uint64_t)RTL_CHUNK_KERNELS));
     CHECK(fixture_sql(path, sql));
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
     CHECK(rtlTraceKernels(trace, &filter, &iter) == RTL_OK);
