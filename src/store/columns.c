@@ -193,8 +193,7 @@ bool rtl_columns_open_some(struct rtl_columns *columns, const unsigned char *dat
     const unsigned char *from = data;
     const unsigned char *end = size ? data + size : data; /* of nothing, it may be NULL */
     for (unsigned i = 0; i < columns->count; i++)
-        if (!open_column(columns, &columns->columns[i], &from, end, most,
-                         (wanted >> i & 1) != 0))
+        if (!open_column(columns, &columns->columns[i], &from, end, most, (wanted >> i & 1) != 0))
             return false;
     return from == end;
 }

@@ -73,8 +73,8 @@ static const char *finding(const char *says)
     return says && *says ? says : NULL;
 }
 
-/* "unable to get the page. error code=N" may mean that the page could not be read, or that memory was
- * short for it: that is no damage. SQLITE_OK: it is something else. */
+/* "unable to get the page. error code=N" may mean that the page could not be read, or that memory
+ * was short for it: that is no damage. SQLITE_OK: it is something else. */
 static int failure(const char *says)
 {
     const char *code = strstr(says, "error code=");

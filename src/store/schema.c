@@ -166,6 +166,6 @@ const char rtl_schema_stats[] =
     " kernels INTEGER, start INTEGER, end INTEGER, busy INTEGER, overlap INTEGER,"
     " copied INTEGER);";
 
-const char rtl_schema_digests[] =
-    "CREATE TABLE IF NOT EXISTS main.digests(name TEXT PRIMARY KEY NOT NULL, rows INTEGER, digest INTEGER)"
-    " WITHOUT ROWID;";
+const char rtl_schema_digests[] = "CREATE TABLE IF NOT EXISTS main.digests(name TEXT PRIMARY KEY "
+                                  "NOT NULL, rows INTEGER, digest INTEGER)"
+                                  " WITHOUT ROWID;";

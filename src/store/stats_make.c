@@ -36,7 +36,8 @@ static uint32_t most_of(const rtl_trace_t *trace)
 static rtl_status_t add_up(rtl_trace_t *trace, struct rtl_stats_made *made,
                            rtl_aggregate_t **aggregate)
 {
-    const rtl_aggregate_request_t by_graph = RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE | RTL_STATS_BY_GRAPH);
+    const rtl_aggregate_request_t by_graph =
+        RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE | RTL_STATS_BY_GRAPH);
     const rtl_aggregate_request_t by_queue = RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE);
     bool many = false;
     rtl_status_t status = rtl_aggregate_kernels(trace, &by_graph, most_of(trace), &many, aggregate);

@@ -32,8 +32,8 @@ struct rtl_stats_made {
  */
 rtl_status_t rtl_stats_make(rtl_trace_t *trace, struct rtl_stats_made *made);
 
-/** Unpacks all kernels and compares, if the trace has statistics that are used; what is different is
- * told. */
+/** Unpacks all kernels and compares, if the trace has statistics that are used; what is different
+ * is told. */
 rtl_status_t rtl_stats_compare(rtl_trace_t *trace, rtl_digest_tell tell, void *context);
 
 /** How many groups a block has; adds its size in bytes. */

@@ -181,8 +181,7 @@ const char *Page_Lanes(void)
         struct html_lane *lane = html_lanes_take(&lanes, &key, start);
         CHECK(lane && lane->key.queue == key.queue);
         CHECK(lane->free <= start);
-        CHECK(html_lanes_count(&lanes, lane, &slice, 0) &&
-              html_lanes_keep(lane, &slice, true));
+        CHECK(html_lanes_count(&lanes, lane, &slice, 0) && html_lanes_keep(lane, &slice, true));
         ++puts[key.queue];
     }
     for (size_t i = 0; i < lanes.count; ++i) {

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/** Says what to do with a file that is no trace, if it is a recording that `rtl import` takes; false
- * otherwise. It is opened for reading only. */
+/** Says what to do with a file that is no trace, if it is a recording that `rtl import` takes;
+ * false otherwise. It is opened for reading only. */
 bool foreign_say(const char *path);
 
 #endif
