@@ -42,23 +42,6 @@ struct rtl_stat *rtl_aggregate_stat(struct rtl_aggregate_worker *worker, uint32_
     return stats ? stats[group] : NULL;
 }
 
-/* Turns ticks into ns; no kernel ends before it starts. */
-static void translate(struct block *block)
-{
-    struct rtl_codec_block *kernels = block->kernels;
-    uint64_t low = UINT64_MAX;
-    uint64_t high = 0;
-    for (uint32_t i = 0; i < kernels->count; i++) {
-        uint64_t start = kernels->start[i];
-        uint64_t end = kernels->end[i] > start ? kernels->end[i] : start;
-        kernels->end[i] = end;
-        low = start < low ? start : low;
-        high = end > high ? end : high;
-    }
-    rtl_translate(&block->worker->translator, kernels->start, kernels->count, low, high);
-    rtl_translate(&block->worker->translator, kernels->end, kernels->count, low, high);
-}
-
 static bool passes(struct block *block, uint32_t place)
 {
     const struct rtl_codec_block *kernels = block->kernels;
@@ -178,7 +161,7 @@ static void add_depth(const struct rtl_codec_block *kernels, struct rtl_depth *d
 static bool add_block(struct block *block)
 {
     struct rtl_aggregate_job *job = block->job;
-    translate(block);
+    rtl_translate_block(&block->worker->translator, block->kernels);
     if (job->cut || block->selects)
         filter(block);
     if (block->add_up && !(job->by_graph ? keep_kernels(block) : add_durations(block)))

@@ -125,23 +125,6 @@ static size_t list_items(const struct kernels *kernels, struct rtl_scan_item *it
 
 /* Unpacking. */
 
-/* Turns ticks into ns; no kernel ends before it starts. */
-static void translate(struct worker *worker)
-{
-    struct rtl_codec_block *block = &worker->block;
-    uint64_t low = UINT64_MAX;
-    uint64_t high = 0;
-    for (uint32_t i = 0; i < block->count; i++) {
-        uint64_t start = block->start[i];
-        uint64_t end = block->end[i] > start ? block->end[i] : start;
-        block->end[i] = end;
-        low = start < low ? start : low;
-        high = end > high ? end : high;
-    }
-    rtl_translate(&worker->translator, block->start, block->count, low, high);
-    rtl_translate(&worker->translator, block->end, block->count, low, high);
-}
-
 /* What a kernel of a block has to pass. */
 struct gate {
     const rtl_kernel_filter_t *filter; /* NULL: no time */
@@ -191,7 +174,7 @@ static int go_over(const struct kernels *kernels, struct worker *worker,
         if (worker->block.count == 0)
             return 0;
         if (timed)
-            translate(worker);
+            rtl_translate_block(&worker->translator, &worker->block);
         if (gate.filter || gate.selects)
             drop(&gate, &worker->block);
         if (!scan->take(scan->context, &chosen->chunk, &worker->block, result))
