@@ -34,6 +34,10 @@ static int run(const struct options *options)
 {
     char error[1024] = "";
     struct rtl_stats_done done;
+    rtl_trace_t *trace = open_trace(options->path);
+    if (!trace)
+        return EXIT_USAGE;
+    rtlTraceClose(trace);
     if (rtl_stats_add(options->path, &done, error, sizeof error) != RTL_OK)
         return say_fail(EXIT_USAGE, "%s", error);
     if (!done.made)

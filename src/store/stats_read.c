@@ -39,16 +39,29 @@ static bool has_tables(const rtl_trace_t *trace)
                                          NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Rows may have been changed, and their digests not. */
-static bool are_all(const rtl_trace_t *trace)
+static bool is_sum(const rtl_trace_t *trace, const char *query, uint64_t kernels)
 {
     sqlite3_stmt *row = NULL;
-    bool all = sqlite3_prepare_v2(trace->db, "SELECT sum(kernels) FROM main.stat_blocks", -1, &row,
-                                  NULL) == SQLITE_OK &&
-               sqlite3_step(row) == SQLITE_ROW &&
-               (uint64_t)sqlite3_column_int64(row, 0) == trace->info.kernels;
+    bool is = sqlite3_prepare_v2(trace->db, query, -1, &row, NULL) == SQLITE_OK &&
+              sqlite3_step(row) == SQLITE_ROW && (uint64_t)sqlite3_column_int64(row, 0) == kernels;
     (void)sqlite3_finalize(row);
-    return all;
+    return is;
+}
+
+/* Rows may have been changed, and their digests not. Of queues without a row nothing is known. */
+static bool are_all(const rtl_trace_t *trace)
+{
+    const rtl_queue_t *queues = trace->queues.items;
+    uint64_t of_queues = 0;
+    uint64_t of_gpus = 0;
+    for (size_t i = 0; i < trace->queues.count; i++) {
+        of_queues += queues[i].kernels;
+        of_gpus += queues[i].gpu == RTL_TRACE_NONE ? 0 : queues[i].kernels;
+    }
+    return is_sum(trace, "SELECT sum(kernels) FROM main.stat_blocks", trace->info.kernels) &&
+           is_sum(trace, "SELECT sum(kernels) FROM main.stat_spans WHERE agent IS NULL",
+                  of_queues) &&
+           is_sum(trace, "SELECT sum(kernels) FROM main.stat_spans WHERE queue IS NULL", of_gpus);
 }
 
 bool rtl_stats_usable(rtl_trace_t *trace, bool graphs)

@@ -875,6 +875,11 @@ class Trace:
             return
         if sum(row["kernels"] for row in self.rows("stat_blocks")) != sum(row["kernels"] for row in self.rows("kernel_chunks")):
             return
+        known = [(key, row["kernels"]) for row in self.rows("kernel_chunks") for key in [(row["process"], row["queue"])] if key in self.queues]
+        of_gpus = sum(kernels for key, kernels in known if self.device_of(key[0], self.queues[key]["agent"]))
+        if sum(row["kernels"] for row in self.rows("stat_spans") if row["agent"] is None) != sum(kernels for _, kernels in known) or \
+                sum(row["kernels"] for row in self.rows("stat_spans") if row["queue"] is None) != of_gpus:
+            return
         groups, queues, devices = (collections.defaultdict(list) for _ in range(3))
         for chunk in self.rows("kernel_chunks"):
             process, queue = chunk["process"], chunk["queue"]

@@ -289,6 +289,15 @@ const char *Stats_OfAnotherTraceAreNotUsed(void)
     CHECK(fixture_sql(path, "UPDATE stat_blocks SET kernels = kernels - 1"));
     passed = sums_of(path, 0);
     CHECK(are_fixtures(&passed) && !passed.usable);
+    CHECK(fixture_sql(path, "UPDATE stat_blocks SET kernels = kernels + 1"));
+    used = sums_of(path, 0);
+    CHECK(used.usable);
+    CHECK(fixture_sql(path, "UPDATE stat_spans SET kernels = kernels - 1 WHERE agent IS NULL"));
+    passed = sums_of(path, 0);
+    CHECK(are_fixtures(&passed) && !passed.usable);
+    CHECK(fixture_sql(path, "DELETE FROM stat_spans"));
+    passed = sums_of(path, 0);
+    CHECK(are_fixtures(&passed) && !passed.usable);
     CHECK(fixture_sql(path, "DROP TABLE digests"));
     struct sums without = sums_of(path, 0);
     CHECK(are_fixtures(&without) && !without.usable);

@@ -1,9 +1,9 @@
-// absent.mjs VIEWER CHROMIUM: what the pages of absent.sh, in the current folder, say of idle times.
+// absent.mjs VIEWER CHROMIUM GAPS: what the pages of absent.sh, in the current folder, say of idle times, of which the full one has GAPS.
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [viewer, executablePath] = process.argv.slice(2);
+const [viewer, executablePath, gaps] = process.argv.slice(2);
 const { chromium } = createRequire(join(resolve(viewer), 'package.json'))('playwright-core');
 
 let failures = 0;
@@ -25,7 +25,7 @@ for (const mode of ['full', 'standard']) {
     await page.waitForFunction(() => window.rtlPage?.complete ?? document.querySelector('#verdict')?.textContent);
     check(`badge of ${mode}`, await text('#verdict'), mode === 'full' ? 'complete · 34 kernels' : 'complete · 2 kernels, others left out');
     check(`notice of ${mode}`, await text('#notice'), left && `${left}: busy times are of the others, and idle times are not known.`);
-    check(`rows of idle times of ${mode}`, await page.evaluate(() => rtlPage.trace.lanes.filter((lane) => lane.kind === 'idle').length), mode === 'full' ? 1 : 0);
+    check(`rows of idle times of ${mode}`, await page.evaluate(() => rtlPage.trace.lanes.filter((lane) => lane.kind === 'idle').length), mode === 'full' && Number(gaps) > 0 ? 1 : 0);
     await open(`${mode}-report`);
     await page.waitForSelector('#idle');
     const idle = await text('#idle');

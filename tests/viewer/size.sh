@@ -29,3 +29,4 @@ python3 "$here/size.py" demo || fail "the pages of the demo are not as they shou
 # Both bounds hold.
 "$rtl" export eager.db --to html --page-size 900K --detail 10K -o both.html >export.out 2>export.err || fail "both bounds: status $?"
 [ "$(stat -c %s both.html)" -lt "$(stat -c %s eager-900K.html)" ] || fail "--detail is not held where --page-size is given"
+[ "$(grep -c "larger than --page-size" demo-20K.err)" = 1 ] || fail "it is not said that a page is larger than it should be: $(cat demo-20K.err)"

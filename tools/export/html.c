@@ -242,14 +242,26 @@ static int pack_head(struct html_page *page, struct bytes *packed)
     return status;
 }
 
+/* Whether --detail is what single events are bound by, of a page that has `room` for them. */
+static bool is_by_detail(const struct export *export, uint64_t room)
+{
+    return export->detail && (!export->page_size || export->detail < room);
+}
+
 /* What single events may take, of a page that is `rest` bytes without them. */
 static uint64_t room_of(const struct export *export, uint64_t rest)
 {
     uint64_t page = export->page_size ? export->page_size : HTML_PAGE;
     uint64_t room = page > rest ? page - rest : 0;
-    if (export->detail && (!export->page_size || export->detail < room))
-        return export->detail;
-    return room;
+    return is_by_detail(export, room) ? export->detail : room;
+}
+
+/* What limits the page that is made now. */
+static void note_limits(struct html_page *page, uint64_t rest)
+{
+    uint64_t size = page->export->page_size;
+    page->by_detail = is_by_detail(page->export, size > rest ? size - rest : 0);
+    page->beyond_size = size && rest > size ? rest - size : 0;
 }
 
 /* The head tells which segments are left out, so it is made again if some are. */
@@ -260,6 +272,7 @@ static int fit(struct html_page *page, struct parts *parts)
         return status;
     size_t before = html_segments_choose(&page->segments, UINT64_MAX);
     page->left_out = html_segments_choose(&page->segments, room_of(page->export, size_of(parts)));
+    note_limits(page, size_of(parts));
     return page->left_out == before ? EXIT_FINE : pack_head(page, &parts->head);
 }
 
@@ -305,9 +318,12 @@ static void tell(const struct html_page *page)
         say("%s %s more than 104 days after the page begins; in the page the end is there",
             show_things(page->beyond, "event").text, page->beyond == 1 ? "ends" : "end");
     if (page->left_out)
-        say("single events of %zu of %zu stretches of time are left out; --detail gives them more "
+        say("single events of %zu of %zu stretches of time are left out; --%s gives them more "
             "room, --from and --to choose a part",
-            page->left_out, page->segments.count);
+            page->left_out, page->segments.count, page->by_detail ? "detail" : "page-size");
+    if (page->beyond_size)
+        say("the page is %s larger than --page-size: what is in it besides single events takes that",
+            show_bytes(page->beyond_size).text);
     if (page->graphs.shift)
         say("of %s one in %zu is in the page by itself; --page-size gives them more room",
             show_things(page->graphs.launch_count, "replay").text,

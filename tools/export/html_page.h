@@ -45,6 +45,8 @@ struct html_page {
     bool begun;           /**< it is set */
     uint64_t first, last; /**< of all events, ns since the begin of the page */
     uint64_t untimed;     /**< copies that are not shown: nobody took their times */
+    bool by_detail;       /**< --detail bounds single events, not the page's size */
+    uint64_t beyond_size; /**< by so much the page is larger than it should be without any */
     uint64_t beyond;      /**< events that end after the last moment of a page (html_time.h) */
     struct html_lanes lanes;
     struct html_items kernels, copies;

@@ -181,6 +181,11 @@ static void show_idle(const struct summary *summary, const struct idle_device *d
         (void)fprintf(out, "%s%s", begins ? (i ? ",\n      " : "\n      ") : ", ", text);
         used = begins ? 6 + width : used + width;
     }
+    uint64_t others = 0;
+    for (size_t i = CAUSES_SHOWN; i < count; ++i)
+        others += device->idle.by_cause[order[i]].ns;
+    if (others)
+        (void)fprintf(out, ",\n      %s other causes (rtl idle)", show_share(others, whole).text);
     if (count && outside)
         (void)fprintf(out, ",\n      %s before its first work or behind its last",
                       show_share(outside, whole).text);

@@ -590,6 +590,10 @@ static int show_timeline(struct view *view)
     view->blocks = has_blocks();
     view->colored = show_terminal(stdout) && !(no_color && no_color[0]);
     choose_width(view);
+    /* A column is a ns at least. */
+    uint64_t length = view->timeline.to - view->timeline.from;
+    if (length && length < view->timeline.width)
+        view->timeline.width = (unsigned)length;
     if (timeline_read(view->trace, &view->timeline) != RTL_OK)
         status = open_failed(view->trace, options->path);
     else

@@ -4,7 +4,7 @@ import './style.css';
 import { Motion } from './axis';
 import { familyNumber, palette } from './colors';
 import { byId, element, hideTip } from './dom';
-import { bytes, count, duration } from './format';
+import { count, duration } from './format';
 import { Details } from './details';
 import { Graphs } from './graphs';
 import { Ranges } from './ranges';
@@ -252,14 +252,15 @@ function showAbout(): void {
     const events = head.segments.reduce((sum, segment) => sum + (segment.kept ? segment.events : 0), head.crossings.length);
     const list = (pairs: [string, string][]) => element('dl', {}, ...pairs.flatMap(([name, value]) =>
         [element('dt', {}, name), element('dd', {}, value)]));
+    const stretches = head.segments.filter((segment) => segment.kept).length;
     byId('view-about').replaceChildren(
         element('h2', {}, 'The trace'), list(facts),
         element('h2', {}, 'Processes'), list(head.processes.map((process) => [`${process.pid}`,
             `${process.command}${process.rank ? `, rank ${process.rank}` : ''} (${process.mode}, ${process.state})`])),
         ...(head.notes.length ? [element('h2', {}, 'Notes'), ...head.notes.map((note) => element('p', {}, note))] : []),
         element('h2', {}, 'This page'),
-        element('p', {}, `${count(events)} single events in ${count(head.segments.filter((segment) => segment.kept).length)} stretches of time, ` +
-            `${bytes(document.documentElement.outerHTML.length)}. ${leftOut() || 'No event was left out.'} ${leftOutReplays()}`),
+        element('p', {}, `${count(events)} single events in ${count(stretches)} ${stretches === 1 ? 'stretch' : 'stretches'} of time. ` +
+            `${leftOut() || 'No event was left out.'} ${leftOutReplays()}`),
         head.untimed ? element('p', {}, `${count(head.untimed)} copies are not shown: nobody took their times.`) : '',
         head.idle_least ? element('p', {}, `Not all idle times below ${duration(head.idle_least)} are events: there are too many. Rows of ` +
             'idle times have them all.') : '',
