@@ -322,7 +322,8 @@ static void tell(const struct html_page *page)
             "room, --from and --to choose a part",
             page->left_out, page->segments.count, page->by_detail ? "detail" : "page-size");
     if (page->beyond_size)
-        say("the page is %s larger than --page-size: what is in it besides single events takes that",
+        say("the page is %s larger than --page-size: what is in it besides single events takes "
+            "that",
             show_bytes(page->beyond_size).text);
     if (page->graphs.shift)
         say("of %s one in %zu is in the page by itself; --page-size gives them more room",
