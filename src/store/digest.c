@@ -263,7 +263,7 @@ int rtl_digest_renew(sqlite3 *db, const char *table)
 {
     sqlite3_stmt *object = NULL;
     sqlite3_stmt *update = NULL;
-    struct digest digest;
+    struct digest digest = {0};
     int result = prepare(db,
                          sqlite3_mprintf("SELECT name, type, tbl_name, sql FROM main.sqlite_master"
                                          " WHERE type = 'table' AND name = %Q",

@@ -177,7 +177,7 @@ static int get_bins(struct rtl_stat_codec *codec, uint64_t bins, struct rtl_stat
         uint64_t more = 0;
         if (!rtl_columns_get(&codec->columns, COLUMN_BIN, &gap) ||
             !rtl_columns_get(&codec->columns, COLUMN_BIN_KERNELS, &more) ||
-            gap >= RTL_STAT_BINS - bin || more >= stat->count - kernels)
+            gap >= (uint64_t)RTL_STAT_BINS - bin || more >= stat->count - kernels)
             return -1;
         bin += gap;
         kernels += more + 1;

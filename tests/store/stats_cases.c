@@ -110,8 +110,8 @@ static const char *check_block(struct rtl_stat_codec *codec, uint64_t *seed)
         rtl_stat_put(codec, &in[i].group, &in[i].stat);
     }
     CHECK(rtl_stat_pack(codec, &block, &packed, &size) == 0 && block.groups == count);
-    unsigned char *data = malloc(size);
-    CHECK(data);
+    static unsigned char data[1 << 20];
+    CHECK(size <= sizeof data);
     memcpy(data, packed, size);
     CHECK(rtl_stat_open(codec, &block, data, size) == 0);
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +126,6 @@ static const char *check_block(struct rtl_stat_codec *codec, uint64_t *seed)
     CHECK(rtl_stat_get(codec, &none.group, &none.stat) == 0);
     data[size / 2] ^= 1;
     CHECK(rtl_stat_open(codec, &block, data, size) == -1);
-    free(data);
     return NULL;
 }
 
