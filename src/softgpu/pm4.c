@@ -58,10 +58,12 @@ static sg_pm4_outcome_t copy_data(reader_t *reader, const command_t *command)
         return refuse(reader, "COPY_DATA of another kind than 32 bits from a register to memory");
     uint32_t address = command->body[1];
     uint32_t value = 0;
-    if (!sg_pmc_read(reader->gpu, address, &value) || command->body[2] != 0)
-        return refuse(reader, "COPY_DATA from no register of a counter, or of several instances");
+    /* Which instances are selected does not matter then: another queue may select others while this
+     * one stands still. */
     if (sg_pmc_hangs(address))
         return SG_PM4_WAITS;
+    if (!sg_pmc_read(reader->gpu, address, &value) || command->body[2] != 0)
+        return refuse(reader, "COPY_DATA from no register of a counter, or of several instances");
     void *target = pointer(command->body[3], command->body[4], sizeof value);
     if (!target)
         return refuse(reader, "COPY_DATA to memory that the device does not have");
