@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <unistd.h>
 
 namespace
 {
@@ -358,6 +359,9 @@ TEST_F(Refusals, ACounterThatHangs)
     others.read(queue);
     EXPECT_GT(others.value(GRBM, GRBM_COUNT), 0U);
     EXPECT_EQ(hsa_signal_load_scacquire(done), 1);
+    /* Nobody has waited for its first packet. */
+    for (int i = 0; i < 5000 && log_of(victim).empty(); i++)
+        usleep(1000);
     EXPECT_EQ(log_of(victim).size(), 1U);
     EXPECT_EQ(hsa_queue_destroy(victim), HSA_STATUS_SUCCESS);
     EXPECT_TRUE(gpu_drain(queue));
