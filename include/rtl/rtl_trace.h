@@ -793,8 +793,11 @@ typedef struct rtl_aggregate rtl_aggregate_t;
 
 /** Adds kernels up, in several threads, without going through them one by one: tens of millions per
  * second. All but percentiles is exact. Memory is bounded by groups, and by a chunk per thread and
- * queue. Free it with rtlAggregateFree before the trace is closed. On failure `*aggregate` is NULL
- * and rtlTraceError tells. */
+ * queue. Where the trace has statistics of all its kernels (docs/format.md, "Statistics") and the
+ * request is for all of them, or for a process that shares no GPU, it takes the sums from there:
+ * they are the same, no kernel is unpacked, and a chunk that is damaged is not noticed. Free it
+ * with rtlAggregateFree before the trace is closed. On failure `*aggregate` is NULL and
+ * rtlTraceError tells. */
 RTL_TRACE_API rtl_status_t rtlTraceAggregate(rtl_trace_t *, const rtl_aggregate_request_t *request,
                                              rtl_aggregate_t **aggregate);
 

@@ -87,7 +87,7 @@ static const struct invocation invocations[] = {
     {cmd_report, {"rtl report", "-o", OUTPUT, TRACE}},
     {cmd_report, {"rtl report", "--json", TRACE}},
     {cmd_merge, {"rtl merge", "-f", OUTPUT, TRACE}},
-    {cmd_index, {"rtl index", TRACE}}, /* the last: it may change the trace */
+    {cmd_index, {"rtl index", TRACE}}, /* what runs after it finds statistics */
 };
 
 #define INVOCATIONS (sizeof invocations / sizeof *invocations)
