@@ -262,32 +262,15 @@ static int store_last(struct rtl_writer *writer)
     return result == SQLITE_OK || writer->locked ? result : rtl_writer_store(writer, NULL, true);
 }
 
-/* Of what the file has by now. It does without where that fails. */
-static void make_stats(const struct rtl_writer *writer, struct rtl_stats_made *made)
-{
-    rtl_trace_t *trace = NULL;
-    if (writer->kernels < RTL_STATS_KERNELS ||
-        rtlTraceOpen(writer->path, &trace, NULL, 0) != RTL_OK)
-        return;
-    if (rtl_stats_make(trace, made) != RTL_OK)
-        rtl_stats_free(made);
-    rtlTraceClose(trace);
-}
-
-static int store_finish(struct rtl_writer *writer, int exit_status,
-                        const struct rtl_stats_made *stats)
+static int store_finish(struct rtl_writer *writer, int exit_status)
 {
     int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = rtl_rows_meta_number(&writer->rows, "finished", 1);
     if (result == SQLITE_OK)
         result = rtl_rows_meta_number(&writer->rows, "exit_status", exit_status);
-    if (result == SQLITE_OK && stats->made)
-        result = rtl_stats_store(writer->db, stats);
     if (result == SQLITE_OK)
         result = rtl_digest_store(writer->db);
-    if (result == SQLITE_OK)
-        result = rtl_stats_seal(writer->db, stats);
     if (result == SQLITE_OK)
         result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
     return result;
@@ -295,27 +278,42 @@ static int store_finish(struct rtl_writer *writer, int exit_status,
 
 /* All that there is to be told is stored: the space for telling of a failure is there for the end.
  */
-static int finish_without(struct rtl_writer *writer, int exit_status)
+static int finish(struct rtl_writer *writer, int exit_status)
 {
-    static const struct rtl_stats_made none = {0};
-    int result = store_finish(writer, exit_status, &none);
+    int result = store_finish(writer, exit_status);
     if (result == SQLITE_OK || writer->reserve < 0)
         return result;
     rtl_writer_roll_back(writer);
     rtl_writer_give_reserve(writer);
-    return store_finish(writer, exit_status, &none);
+    return store_finish(writer, exit_status);
 }
 
-/* A disk that is full has no room for statistics, and may have for the rest. */
-static int finish(struct rtl_writer *writer, int exit_status)
+static int store_stats(struct rtl_writer *writer, const struct rtl_stats_made *made)
 {
-    struct rtl_stats_made stats = {0};
-    make_stats(writer, &stats);
-    int result = stats.made ? store_finish(writer, exit_status, &stats) : SQLITE_ERROR;
-    if (stats.made && result != SQLITE_OK)
+    int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = rtl_stats_store(writer->db, made);
+    if (result == SQLITE_OK)
+        result = rtl_digest_store(writer->db);
+    if (result == SQLITE_OK)
+        result = rtl_stats_seal(writer->db, made);
+    return result == SQLITE_OK ? sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL) : result;
+}
+
+/* Of a trace that is complete: who is killed meanwhile, or finds no memory or space for it, leaves
+ * one without. */
+static void add_stats(struct rtl_writer *writer)
+{
+    struct rtl_stats_made made = {0};
+    rtl_trace_t *trace = NULL;
+    if (writer->kernels < RTL_STATS_KERNELS ||
+        rtlTraceOpen(writer->path, &trace, NULL, 0) != RTL_OK)
+        return;
+    bool fits = rtl_stats_make(trace, &made) == RTL_OK && made.made;
+    rtlTraceClose(trace);
+    if (fits && store_stats(writer, &made) != SQLITE_OK)
         rtl_writer_roll_back(writer);
-    rtl_stats_free(&stats);
-    return result == SQLITE_OK ? result : finish_without(writer, exit_status);
+    rtl_stats_free(&made);
 }
 
 /* Makes the trace one file. A try that failed half way leaves a journal, which the next one takes
@@ -364,6 +362,8 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
         rtl_writer_report_failure(writer, result, true);
     }
     rtl_writer_give_reserve(writer);
+    if (result == SQLITE_OK)
+        add_stats(writer);
     /* A reader that looks at the trace now keeps the log in place: then the trace is complete with
      * it, and stays so. */
     rtl_rows_close(&writer->rows);
