@@ -7,17 +7,39 @@ source "$here/hip_graphs_told.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
 shift
 scenario=("$@")
-# HIP 6.4 (ROCr 1.15) crashes in some runs with many graphs that have branches, alone, too; with eight it has not.
+# HIP 6.4 (ROCr 1.15) crashes by itself in many a run with graphs that have branches. hipGraphLaunch looks for streams that
+# share no hardware queue with the stream that it launches on, and reads on behind the last if two do: hence few graphs, and
+# a queue for each of their streams. One run in a hundred still ends with memory of the program that it never wrote to, alone
+# and under RTL: hence another try after a crash there, and there only.
+tries=1
 if [ "$1" = random ] && [ "$rocr" = 15 ]; then
     scenario=(random 1 8)
+    export GPU_MAX_HW_QUEUES=40
+    tries=4
 fi
 
-LD_PRELOAD=$soft "$bin/hip_graphs" "${scenario[@]}" >alone.out 2>alone.err ||
-    fail "without RTL the program ended with status $?"
+# try COMMAND...: runs it, again after a crash if tries are left; its status is in `status`.
+try() {
+    local left
+    for ((left = tries; left > 0; left--)); do
+        rm -f truth t.db
+        status=0
+        "$@" || status=$?
+        [ "$status" -ge 128 ] || break
+    done
+    return "$status"
+}
+alone() {
+    LD_PRELOAD=$soft "$bin/hip_graphs" "${scenario[@]}" >alone.out 2>alone.err
+}
+traced() {
+    "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" "${scenario[@]}" >traced.out 2>traced.err
+}
+
+try alone || fail "without RTL the program ended with status $status"
 rm -f truth
 export HIP_GRAPHS_EXPECTED=$scratch/expected
-"$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" "${scenario[@]}" >traced.out 2>traced.err ||
-    fail "the program ended with status $?"
+try traced || fail "the program ended with status $status"
 cmp -s alone.out traced.out || fail "the program's output differs"
 without_remarks alone.err traced.err
 cmp -s alone.err traced.err || fail "the program's errors differ"
