@@ -4,6 +4,7 @@
  *     stranger MEDDLER   on a queue that librtl.so was not asked for (see meddler.c)
  *     bypass             a producer moves the write index and the doorbell itself, between
  *                        producers that ask the runtime
+ *     index              a producer moves the write index itself and rings through the runtime
  *     register           a producer reserves through the runtime and rings the device's register
  *                        itself, while another one keeps other queues busy
  *     leave              the same, and ends at once with its queue
@@ -106,6 +107,30 @@ static unsigned run_bypass(void)
     bypass(queue);
     gpu_must(hsa_queue_destroy(queue), "queue destroy");
     return 2 * BATCH + 2 * BYPASS;
+}
+
+/* One by one with pauses in which the worker may notice, then all with one doorbell. */
+static unsigned run_index(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 64);
+    amd_queue_t *memory = (amd_queue_t *)(void *)queue;
+    for (uint32_t i = 0; i < 2 * BYPASS; i++) {
+        struct gpu_packet packet = {gpu_signal(1), i % GPU_KERNELS, true};
+        bool alone = i < BYPASS || i + 1 == 2 * BYPASS;
+        uint64_t index = __atomic_fetch_add(&memory->write_dispatch_id, 1, __ATOMIC_ACQ_REL);
+        gpu_write(&gpu, queue, index, alone ? &packet : &packets[i]);
+        (void)usleep(alone ? 100000 * (i % 5) : 0);
+        if (alone)
+            hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+        if (alone)
+            wait_and_destroy(packet.signal);
+        else
+            gpu_must(hsa_signal_destroy(packet.signal), "signal");
+    }
+    gpu_submit(&gpu, queue, packets, BATCH);
+    gpu_drain(&gpu, queue);
+    gpu_must(hsa_queue_destroy(queue), "queue destroy");
+    return BATCH + 2 * BYPASS;
 }
 
 static unsigned keep_busy(hsa_queue_t **queues)
@@ -231,6 +256,8 @@ int main(int argc, char **argv)
         kernels = run_stranger(argv[2]);
     else if (strcmp(way, "bypass") == 0)
         kernels = run_bypass();
+    else if (strcmp(way, "index") == 0)
+        kernels = run_index();
     else if (strcmp(way, "register") == 0)
         kernels = run_register();
     else if (strcmp(way, "leave") == 0)

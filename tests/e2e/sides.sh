@@ -57,6 +57,12 @@ bypass)
     equal "not followed" "$(lost not_followed)" 22
     grep -q 'note: a producer moves this queue' check.out || fail "rtl check does not name the producer"
     ;;
+index)
+    record 1 index
+    equal "kernels in the trace" "$(recorded)" 50
+    equal "not followed" "$(lost not_followed)" 20
+    grep -q 'note: a producer moves this queue' check.out || fail "rtl check does not name the producer"
+    ;;
 register)
     record 1 register
     # The worker may come by between a packet and its ring.

@@ -115,6 +115,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->agent = agent;
     state->references = 1;
     state->bypassed = false;
+    state->unrung = false;
     state->hw_destroyed = false;
     state->ledger = rtl_queues_ledger(id);
     set_up_notes(state);

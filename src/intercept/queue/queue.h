@@ -55,6 +55,7 @@ struct rtl_queue {
     enum rtl_interception interception; /**< interposed, intercepted, or copies */
     bool never_wraps;  /**< no batch may run over the end of the ring (see queue/interception.h) */
     bool bypassed;     /**< somebody has submitted without us; of the lock's holder */
+    bool unrung;       /**< and nobody has told the device since; of the lock's holder */
     bool hw_destroyed; /**< CLOSING: the hardware's queue is no more, nothing is written to its
                           signals */
     _Atomic bool observed; /**< by the observer, which sets it */

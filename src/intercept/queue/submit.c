@@ -109,13 +109,19 @@ static void rewrite(struct rtl_queue *queue, uint64_t first, uint64_t end)
         rtl_rewrite(&queue->rewriter, slot_of(queue, middle), middle, end - middle, epoch);
 }
 
-static void publish(struct rtl_queue *queue, uint64_t end)
+static void ring(struct rtl_queue *queue, uint64_t end)
 {
     hsa_signal_t doorbell = {queue->doorbell};
+    rtl_api.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)(end - 1));
+    queue->unrung = false;
+}
+
+static void publish(struct rtl_queue *queue, uint64_t end)
+{
     atomic_store_explicit(&queue->submitted, end, memory_order_release); /* reservations.h */
     rtl_tsan_release(queue->queue->base_address);
     rtl_api.hsa_queue_store_write_index_screlease(queue->queue, end);
-    rtl_api.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)(end - 1));
+    ring(queue, end);
 }
 
 /* The device has, or may take, the packets [first, end) without us: a producer moved the real index
@@ -141,6 +147,7 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t end)
                       "without the runtime: its packets are not followed (HIP does so where "
                       "DEBUG_CLR_DIRECT_DOORBELL is 1)");
     queue->bypassed = true;
+    queue->unrung = true;
 }
 
 /* The first packet that is not submitted. */
@@ -167,24 +174,37 @@ static uint64_t first_it_left(struct rtl_queue *queue, uint64_t first)
     return taken;
 }
 
-static unsigned submit_intercepted(struct rtl_queue *queue, unsigned pieces)
+/* A producer that moves the index itself may ring as all do, and its doorbell has come to us. Not
+ * where nobody has rung: one that rings the register is not to find an older value in it. */
+static void pass_ring_on(struct rtl_queue *queue, uint64_t end, bool rung)
+{
+    if (!queue->unrung || !rung)
+        return;
+    rtl_tsan_release(queue->queue->base_address);
+    ring(queue, end);
+}
+
+static unsigned submit_intercepted(struct rtl_queue *queue, unsigned pieces, bool rung)
 {
     uint64_t first = first_to_submit(queue);
     for (; pieces > 0; pieces--) {
         uint64_t end = scan_throttled(queue, first);
-        if (end == first)
+        if (end == first) {
+            pass_ring_on(queue, end, rung);
             return pieces;
+        }
         publish(queue, end);
         first = end;
     }
     return 0;
 }
 
-/* At most `pieces` of them; returns how many are left. By interception there may be several. */
-static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
+/* At most `pieces` of them; returns how many are left. By interception there may be several.
+ * `rung`: a producer may have rung, not the worker alone has come by. */
+static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces, bool rung)
 {
     if (queue->interception != RTL_INTERPOSED)
-        return submit_intercepted(queue, pieces);
+        return submit_intercepted(queue, pieces, rung);
     if (pieces == 0)
         return 0;
     uint64_t first = first_to_submit(queue);
@@ -194,8 +214,10 @@ static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
         first = first_it_left(queue, first);
         end = scan(queue, first, reserved_end(queue));
     }
-    if (end == first)
+    if (end == first) {
+        pass_ring_on(queue, end, rung);
         return pieces;
+    }
     rewrite(queue, first, end);
     publish(queue, end);
     return pieces - 1;
@@ -221,17 +243,18 @@ static inline bool submit_one(struct rtl_queue *queue)
  * ever: it has other work to do. What is left then is the worker's, or the next producer's that
  * rings. */
 static __attribute__((noinline)) bool submit_asking(struct rtl_queue *queue, unsigned pieces,
-                                                    bool stays)
+                                                    bool stays, bool rung)
 {
     if (!rtl_submit_lock_try_or_delegate(&queue->submit_lock))
         return true;
     do {
-        pieces = submit_ready(queue, pieces);
+        pieces = submit_ready(queue, pieces, rung);
         if (pieces == 0) {
             rtl_submit_lock_unlock(&queue->submit_lock);
             atomic_store_explicit(&deferred, true, memory_order_relaxed);
             return false;
         }
+        rung = true; /* who asked meanwhile may have */
     } while (!rtl_submit_lock_unlock_or_repeat(&queue->submit_lock, stays));
     return true;
 }
@@ -242,16 +265,16 @@ void rtl_submit(struct rtl_queue *queue)
     unsigned pieces = PIECES;
     if (rtl_submit_lock_try_fast(&queue->submit_lock)) { /* only by interposition */
         if (!submit_one(queue))
-            pieces = submit_ready(queue, pieces);
+            pieces = submit_ready(queue, pieces, true);
         if (!rtl_submit_lock_unlock_fast(&queue->submit_lock))
             return;
     }
-    (void)submit_asking(queue, pieces, queue->interception == RTL_INTERPOSED);
+    (void)submit_asking(queue, pieces, queue->interception == RTL_INTERPOSED, true);
 }
 
 bool rtl_submit_some(struct rtl_queue *queue)
 {
-    return submit_asking(queue, FEW_PIECES, false);
+    return submit_asking(queue, FEW_PIECES, false, false);
 }
 
 bool rtl_submit_is_behind(const struct rtl_queue *queue)
