@@ -1,13 +1,12 @@
 #include "analysis/account.h"
 
 #include "analysis/unseen.h"
+#include "common/settle.h"
 #include "common/show.h"
-#include "store/file.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *meaning, *advice;
@@ -300,15 +299,6 @@ static bool is_whole(const struct account *account)
            account->stored == account->recorded;
 }
 
-/* Another host's processes cannot be asked for. */
-static bool is_recording(const rtl_trace_info_t *info)
-{
-    char host[256] = "";
-    (void)gethostname(host, sizeof host - 1);
-    return !info->finished && info->writer_start != 0 && strcmp(host, info->host) == 0 &&
-           rtl_file_process_start(info->writer_pid) == info->writer_start;
-}
-
 rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
 {
     rtl_trace_info_t info;
@@ -331,7 +321,7 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     if (status != RTL_OK)
         return status;
     verdict->finished = info.finished != 0;
-    verdict->recording = is_recording(&info);
+    verdict->recording = settle_is_recording(&info);
     verdict->failure = info.failure;
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
     bool whole = verdict->finished && verdict->processes > verdict->not_started &&
@@ -341,6 +331,7 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
                  verdict->opaque.of_graphs == 0 && verdict->unseen.hips == 0 &&
                  verdict->kinds.whole;
     verdict->complete = whole && verdict->imported == 0;
+    verdict->empty = verdict->complete && verdict->total.seen > 0 && verdict->total.stored == 0;
     verdict->unknown = whole && verdict->imported > 0;
     return RTL_OK;
 }
@@ -537,9 +528,10 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
         append(&line, "DAMAGED: %s; ", verdict->damage);
     else
         append(&line, "%s: ",
-               verdict->complete  ? "complete"
-               : verdict->unknown ? "UNKNOWN"
-                                  : "INCOMPLETE");
+               verdict->empty      ? "EMPTY"
+               : verdict->complete ? "complete"
+               : verdict->unknown  ? "UNKNOWN"
+                                   : "INCOMPLETE");
     append_account(&line, verdict, &verdict->total, "kernels");
     if (verdict->copies.seen || verdict->copies.stored) {
         append(&line, "; ");

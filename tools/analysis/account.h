@@ -67,6 +67,7 @@ struct verdict {
     bool finished;       /**< the collector ended in order */
     bool recording;      /**< not finished, and the collector lives (on this host) */
     bool complete;
+    bool empty;   /**< complete, and all kernels that were seen were left out */
     bool unknown; /**< nothing is missing but what an import could not tell */
 };
 

@@ -12,6 +12,7 @@
 #include "common/parse.h"
 #include "common/plain.h"
 #include "common/say.h"
+#include "common/settle.h"
 #include "common/show.h"
 #include "common/table.h"
 #include "common/trace_command.h"
@@ -409,7 +410,8 @@ static int show_text(const struct check *check, int status)
 {
     char line[1024];
     account_line(&check->verdict, line, sizeof line);
-    show_styled(stdout, check->verdict.complete ? SHOW_GOOD : SHOW_BAD, line);
+    show_styled(stdout, check->verdict.complete && !check->verdict.empty ? SHOW_GOOD : SHOW_BAD,
+                line);
     (void)putchar('\n');
     if (check->row_count + check->kind_count > 0)
         show_ledger(check);
@@ -568,6 +570,7 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "exited",
                               json_integer((json_int_t)verdict->ended.exited.processes));
     (void)json_object_set_new(object, "unaccounted", json_unaccounted(&verdict->ended));
+    (void)json_object_set_new(object, "empty", json_boolean(verdict->empty));
     (void)json_object_set_new(object, "failure",
                               open_text(account_failed(verdict) ? verdict->failure : ""));
     (void)json_object_set_new(object, "at_least", json_boolean(verdict->at_least));
@@ -602,7 +605,7 @@ static void judge_links(struct check *check)
     if (check->links.past == 0 || check->links.stopped)
         return;
     check->verdict.unseen.past = check->links.past;
-    check->verdict.complete = false;
+    check->verdict.complete = check->verdict.empty = false;
 }
 
 static void take_damage(void *context, const char *what)
@@ -618,7 +621,7 @@ static void judge_damage(struct check *check)
     if (check->damages.count == 0)
         return;
     check->verdict.damage = check->damages.texts[0];
-    check->verdict.complete = false;
+    check->verdict.complete = check->verdict.empty = false;
 }
 
 static int read_check(rtl_trace_t *trace, struct check *check, const char *const *logs,
@@ -653,8 +656,10 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
     if (log_count > 0 &&
         truth_compare(trace, logs, log_count, &check->truth, error, sizeof error) != 0)
         return say_fail(EXIT_USAGE, "%s", error);
-    bool fine = check->verdict.complete && (log_count == 0 || check->truth.same);
-    return fine ? EXIT_FINE : EXIT_DIFFERENT;
+    if (!check->verdict.complete || (log_count > 0 && !check->truth.same))
+        return EXIT_DIFFERENT;
+    /* The truth says what was to be there. */
+    return check->verdict.empty && log_count == 0 ? EXIT_EMPTY : EXIT_FINE;
 }
 
 static void free_check(struct check *check)
@@ -695,6 +700,8 @@ int check_show(const char *path, const char *const *logs, size_t log_count, bool
 
 #define MOST_LOGS 1024u
 
+enum { OPTION_NO_WAIT = 256 };
+
 struct options {
     const char *path;
     const char *logs[MOST_LOGS];
@@ -709,6 +716,8 @@ static const struct argp_option option_list[] = {
     {"deep", 'd', NULL, 0,
      "unpack all that is packed, too, and look whether it is what its rows say; takes longer", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
+    {"no-wait", OPTION_NO_WAIT, NULL, 0,
+     "do not wait for a recorder whose processes have all ended (up to five seconds)", 0},
     {0},
 };
 
@@ -731,6 +740,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'j':
         options->json = true;
+        return 0;
+    case OPTION_NO_WAIT:
+        settle_never();
         return 0;
     case ARGP_KEY_ARG:
         if (!options->path) {
@@ -756,7 +768,8 @@ int cmd_check(int argc, char **argv)
         "to do."
         "\vThe exit status is 0 if the trace is complete (and, with --truth, "
         "equal to the truth), 1 if "
-        "not, 2 if something cannot be read. What the mode leaves out, or what passed while "
+        "not, 2 if something cannot be read, 3 if it is complete and all kernels were left out. "
+        "What the mode leaves out, or what passed while "
         "recording was stopped, is told and does not make "
         "a trace incomplete.\n\n"
         "Examples:\n"

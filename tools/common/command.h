@@ -14,8 +14,9 @@
 /** Exit statuses. `rtl trace` passes on what its program returned instead. */
 enum {
     EXIT_FINE = 0,
-    EXIT_DIFFERENT = 1,        /**< the answer is no: incomplete, different, not possible here */
-    EXIT_USAGE = 2,            /**< wrong options, unreadable input, unwritable output */
+    EXIT_DIFFERENT = 1, /**< the answer is no: incomplete, different, not possible here */
+    EXIT_USAGE = 2,     /**< wrong options, unreadable input, unwritable output */
+    EXIT_EMPTY = 3,     /**< nothing is missing, and nothing of what was asked for is there */
     EXIT_NOT_EXECUTABLE = 126, /**< as shells have it */
     EXIT_NOT_FOUND = 127
 };

@@ -1,9 +1,11 @@
 #include "common/open.h"
 
+#include "common/clock.h"
 #include "common/command.h"
 #include "common/foreign.h"
 #include "common/plain.h"
 #include "common/say.h"
+#include "common/settle.h"
 #include "common/show.h"
 
 #include <inttypes.h>
@@ -11,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-rtl_trace_t *open_trace(const char *path)
+/* A recorder that is stuck is not waited for any longer. */
+#define PATIENCE_NS 5000000000u
+#define PAUSE_NS    20000000u
+
+static rtl_trace_t *open_once(const char *path)
 {
     rtl_trace_t *trace = NULL;
     char error[512] = "";
@@ -25,8 +31,20 @@ rtl_trace_t *open_trace(const char *path)
             say("%s", error[0] ? error : "the trace could not be opened");
         return NULL;
     }
+    return trace;
+}
+
+rtl_trace_t *open_trace(const char *path)
+{
     rtl_trace_info_t info;
-    if (rtlTraceInfo(trace, &info) == RTL_OK)
+    rtl_trace_t *trace = open_once(path);
+    for (uint64_t begun = rtl_now();
+         trace != NULL && settle_is_near(trace) && rtl_now() - begun < PATIENCE_NS;) {
+        rtlTraceClose(trace);
+        rtl_nap(PAUSE_NS);
+        trace = open_once(path);
+    }
+    if (trace != NULL && rtlTraceInfo(trace, &info) == RTL_OK)
         open_say_behind(path, info.bytes_behind);
     return trace;
 }

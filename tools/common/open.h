@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 /** Opens a trace; on failure says why and returns NULL. Says it too if the file goes on after the
- * trace. */
+ * trace. Where all that was recorded has ended and the recorder has not, it is waited for, up to
+ * five seconds (settle.h). */
 rtl_trace_t *open_trace(const char *path);
 
 /** Says that the file has so many bytes after the trace; nothing for 0. */

@@ -108,7 +108,7 @@ _rtl() {
             costs) options+=" --top$processes" ;;
             esac
             ;;
-        check) options+=" --truth --deep --json" ;;
+        check) options+=" --truth --deep --json --no-wait" ;;
         bench) options+=" --workload --tool --rounds --kernels --gpu --gate --html --force --json --limit --quiet --" ;;
         demo) options+=" --keep --tokens" ;;
         esac

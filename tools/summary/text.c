@@ -101,7 +101,8 @@ static void show_head(const struct summary *summary, FILE *out)
     show_exit(info, out);
     (void)fputs("\n  ", out);
     account_line(&summary->verdict, line, sizeof line);
-    show_styled(out, summary->verdict.complete ? SHOW_GOOD : SHOW_BAD, line);
+    show_styled(out, summary->verdict.complete && !summary->verdict.empty ? SHOW_GOOD : SHOW_BAD,
+                line);
     (void)fputc('\n', out);
     unseen_show(&summary->unseen, false, out);
     selection_show(&summary->selection, summary->tally.kernels, info->kernels, "kernel", out);
