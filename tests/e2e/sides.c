@@ -4,7 +4,8 @@
  *     stranger MEDDLER   on a queue that librtl.so was not asked for (see meddler.c)
  *     bypass             a producer moves the write index and the doorbell itself, between
  *                        producers that ask the runtime
- *     index              a producer moves the write index itself and rings through the runtime
+ *     index [register]   a producer moves the write index itself and rings through the runtime, or
+ *                        the device's register; then another one asks the runtime
  *     register           a producer reserves through the runtime and rings the device's register
  *                        itself, while another one keeps other queues busy
  *     leave              the same, and ends at once with its queue
@@ -110,7 +111,7 @@ static unsigned run_bypass(void)
 }
 
 /* One by one with pauses in which the worker may notice, then all with one doorbell. */
-static unsigned run_index(void)
+static unsigned run_index(bool by_register)
 {
     hsa_queue_t *queue = gpu_queue(&gpu, 64);
     amd_queue_t *memory = (amd_queue_t *)(void *)queue;
@@ -120,7 +121,9 @@ static unsigned run_index(void)
         uint64_t index = __atomic_fetch_add(&memory->write_dispatch_id, 1, __ATOMIC_ACQ_REL);
         gpu_write(&gpu, queue, index, alone ? &packet : &packets[i]);
         (void)usleep(alone ? 100000 * (i % 5) : 0);
-        if (alone)
+        if (alone && by_register)
+            ring_register(queue, index);
+        else if (alone)
             hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
         if (alone)
             wait_and_destroy(packet.signal);
@@ -257,7 +260,7 @@ int main(int argc, char **argv)
     else if (strcmp(way, "bypass") == 0)
         kernels = run_bypass();
     else if (strcmp(way, "index") == 0)
-        kernels = run_index();
+        kernels = run_index(argc > 2 && strcmp(argv[2], "register") == 0);
     else if (strcmp(way, "register") == 0)
         kernels = run_register();
     else if (strcmp(way, "leave") == 0)

@@ -62,6 +62,17 @@ index)
     equal "kernels in the trace" "$(recorded)" 50
     equal "not followed" "$(lost not_followed)" 20
     grep -q 'note: a producer moves this queue' check.out || fail "rtl check does not name the producer"
+    # The same on a queue that RTL has not seen being made: known by the doorbell, or by none until the runtime is asked.
+    export HSA_TOOLS_LIB=$build/tests/lib/rocm10.so MODEL_HIDE=1
+    for by in "" register; do
+        record 1 index $by
+        equal "kernels in the trace" "$(recorded)" 50
+        equal "not followed, of a queue that was not seen${by:+, by $by}" "$(lost not_followed)" 20
+    done
+    grep -q 'note: 20 packets were submitted to this queue before RTL saw it' check.out || fail "rtl check does not tell of them"
+    RTL_START=off record any index
+    equal "kernels lost while recording is stopped" "$(lost not_followed)" 0
+    equal "kernels left out" "$(ask t.db 'SELECT sum(stopped) FROM (SELECT DISTINCT process, queue, stopped FROM ledger)')" 70
     ;;
 register)
     record 1 register

@@ -2,14 +2,17 @@
 
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
+#include "intercept/base/emit.h"
 #include "intercept/queue/ids.h"
 #include "intercept/queue/interception.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/lifecycle.h"
 #include "intercept/queue/untracked.h"
 
 #include <hsa/amd_hsa_signal.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -94,10 +97,10 @@ static const char *find_obstacle(const hsa_queue_t *queue, struct rtl_untracked_
                : NULL;
 }
 
-static bool is_idle(const hsa_queue_t *queue)
+static bool is_idle(const hsa_queue_t *queue, uint64_t *index)
 {
-    return rtl_api.hsa_queue_load_write_index_scacquire(queue) ==
-           rtl_api.hsa_queue_load_read_index_scacquire(queue);
+    *index = rtl_api.hsa_queue_load_write_index_scacquire(queue);
+    return *index == rtl_api.hsa_queue_load_read_index_scacquire(queue);
 }
 
 /* A handle of a queue that has others may be a copy of what programs see of it. */
@@ -109,16 +112,29 @@ static bool has_descriptor(const hsa_queue_t *queue)
            end <= (const char *)memory.agentBaseAddress + memory.sizeInBytes;
 }
 
-/* Under the lock. */
-static struct rtl_queue *adopt(const hsa_queue_t *queue, const void *caller,
+/* Nobody knows what these packets were; each counts as a kernel. */
+static void count_before(const struct rtl_queue *state, uint64_t packets)
+{
+    rtl_ledger_add_not_followed(state->ledger, packets, packets);
+    rtl_emit_note(state->id,
+                  "%" PRIu64 " packets were submitted to this queue before RTL saw it: they are "
+                  "not followed",
+                  packets);
+}
+
+/* Under the lock. A queue that is known was counted until now. */
+static struct rtl_queue *adopt(const hsa_queue_t *queue, const void *caller, bool known,
                                struct rtl_untracked_queue *found)
 {
-    if (!is_idle(queue))
+    uint64_t before;
+    if (!is_idle(queue, &before))
         return NULL;
     struct rtl_queue *state = rtl_queues_adopt((hsa_queue_t *)(uintptr_t)queue, found->id,
                                                found->agent, has_descriptor(queue), caller);
     if (state == NULL)
         found->why = "there was no room for one more, or no thread to look after it";
+    else if (!known && before > 0)
+        count_before(state, before);
     return state;
 }
 
@@ -135,7 +151,7 @@ static struct rtl_queue *look(const hsa_queue_t *queue, const void *caller)
     if (!known)
         found.why = find_obstacle(queue, &found);
     if (found.why == NULL)
-        state = adopt(queue, caller, &found);
+        state = adopt(queue, caller, known, &found);
     if (known && state != NULL) {
         rtl_untracked_count(queue->doorbell_signal.handle);
         rtl_untracked_remove(queue);
@@ -162,6 +178,18 @@ struct rtl_queue *rtl_adoption_enter(const hsa_queue_t *queue, const void *calle
         pthread_mutex_unlock(&lock);
     errno = saved;
     return state;
+}
+
+void rtl_adoption_rung(hsa_signal_t doorbell, const void *caller)
+{
+    /* Of a doorbell the runtime's memory names the queue, whose first part programs see. */
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)doorbell.handle;
+    const hsa_queue_t *queue = (const hsa_queue_t *)(const void *)signal->queue_ptr;
+    bool held;
+    if (queue == NULL || queue->doorbell_signal.handle != doorbell.handle)
+        return;
+    (void)rtl_adoption_enter(queue, caller, &held);
+    rtl_adoption_leave(held);
 }
 
 void rtl_adoption_leave(bool held)

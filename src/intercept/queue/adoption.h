@@ -6,7 +6,8 @@
  * What does not are the write-index entries of the core table, which a producer has to call. A
  * queue is adopted there while it is idle: all packets that were ever reserved have been taken by
  * the device, so that nobody holds an index which RTL does not know of. It is interposed then. One
- * that is busy is untracked until it is idle.
+ * that is busy is untracked until it is idle. Packets that were there before RTL saw the queue are
+ * counted as not followed.
  *
  * Several handles may be of one hardware queue; they have one doorbell and share one state.
  *
@@ -33,6 +34,11 @@ void rtl_adoption_end(void);
  * if it is followed now. Else NULL: the index is the runtime's, and, if `*held` is set, nobody
  * adopts a queue until rtl_adoption_leave. Keeps errno. Any thread. */
 struct rtl_queue *rtl_adoption_enter(const hsa_queue_t *queue, const void *caller, bool *held);
+
+/** A doorbell was rung that nobody knows: of a queue whose index its producer moves without the
+ * runtime, so that rtl_adoption_enter has not seen it. It is taken up as there. Keeps errno. Any
+ * thread. */
+void rtl_adoption_rung(hsa_signal_t doorbell, const void *caller);
 
 /** The runtime's write index has been moved. */
 void rtl_adoption_leave(bool held);

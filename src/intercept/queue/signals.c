@@ -2,6 +2,7 @@
 
 #include "common/tsan.h"
 #include "intercept/base/api.h"
+#include "intercept/queue/adoption.h"
 #include "intercept/queue/harvest.h"
 #include "intercept/queue/ids.h"
 #include "intercept/queue/queue.h"
@@ -11,31 +12,34 @@
 #include <hsa/amd_hsa_signal.h>
 
 /* Of a signal that looks like any other, and of a doorbell that is none of a followed queue. */
-static __attribute__((noinline)) struct rtl_queue *queue_of_other(hsa_signal_t signal, bool plain)
+static __attribute__((noinline)) struct rtl_queue *queue_of_other(hsa_signal_t signal, bool plain,
+                                                                  const void *caller)
 {
     if (plain)
         rtl_harvest_finish_borrowed(signal.handle, false);
     if (plain && !rtl_queues_plain_doorbells())
         return NULL;
     struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
-    if (queue == NULL)
-        rtl_untracked_count(signal.handle);
-    return queue;
+    if (queue != NULL || rtl_untracked_count(signal.handle) || plain)
+        return queue;
+    rtl_adoption_rung(signal, caller);
+    (void)rtl_untracked_count(signal.handle);
+    return rtl_queues_by_doorbell(signal.handle);
 }
 
 /* The followed queue whose doorbell the signal is, or NULL. A doorbell is told apart by its kind,
  * but for those of intercept queues, which look like any signal. */
-static inline struct rtl_queue *queue_of(hsa_signal_t signal)
+static inline struct rtl_queue *queue_of(hsa_signal_t signal, const void *caller)
 {
     bool plain = ((const amd_signal_t *)(uintptr_t)signal.handle)->kind >= 0;
     struct rtl_queue *queue = plain ? NULL : rtl_queues_by_doorbell(signal.handle);
-    return queue != NULL ? queue : queue_of_other(signal, plain);
+    return queue != NULL ? queue : queue_of_other(signal, plain, caller);
 }
 
 #define STORE(name)                                                                                \
     static void name(hsa_signal_t signal, hsa_signal_value_t value)                                \
     {                                                                                              \
-        struct rtl_queue *queue = queue_of(signal);                                                \
+        struct rtl_queue *queue = queue_of(signal, __builtin_return_address(0));                   \
         if (queue != NULL)                                                                         \
             rtl_submit(queue);                                                                     \
         else                                                                                       \

@@ -130,10 +130,7 @@ static void publish(struct rtl_queue *queue, uint64_t end)
  * now on is followed. */
 static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
-    uint64_t missed = end - first;
-    rtl_ledger_add(&queue->ledger->packets, missed);
-    rtl_ledger_add(&queue->ledger->seen, missed);
-    rtl_ledger_add(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed);
+    rtl_ledger_add_not_followed(queue->ledger, end - first, end - first);
     rtl_rewrite_skip(&queue->rewriter, first, end);
     atomic_store_explicit(&queue->submitted, end, memory_order_release);
     uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);

@@ -59,7 +59,7 @@ static bool enter(const hsa_queue_t *queue, const struct rtl_untracked_queue *fa
     place->blind = facts->blind;
     place->never = facts->why != NULL;
     place->ledger = rtl_queues_ledger(facts->id);
-    atomic_store(&place->counted, rtl_api.hsa_queue_load_write_index_relaxed(queue));
+    atomic_store(&place->counted, 0); /* what it had before anybody looked is not followed either */
     atomic_store(&place->queue, queue);
     atomic_fetch_add(&known, 1);
     return rtl_queue_map_put(by_address, (uint64_t)(uintptr_t)queue, place) &&
@@ -138,24 +138,22 @@ static uint64_t count_kernels(const hsa_queue_t *queue, bool blind, uint64_t fro
     return at;
 }
 
-void rtl_untracked_count(uint64_t doorbell)
+bool rtl_untracked_count(uint64_t doorbell)
 {
     if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
-        return;
+        return false;
     struct untracked *untracked = rtl_queue_map_find(by_doorbell, doorbell);
     const hsa_queue_t *queue =
         untracked != NULL ? atomic_load_explicit(&untracked->queue, memory_order_acquire) : NULL;
     if (queue == NULL)
-        return;
+        return false;
     uint64_t kernels = 0;
     uint64_t from = atomic_load_explicit(&untracked->counted, memory_order_relaxed);
     uint64_t to = count_kernels(queue, untracked->blind, from, &kernels);
     if (from >= to || !atomic_compare_exchange_strong(&untracked->counted, &from, to))
-        return;
-    struct rtl_wire_ledger *ledger = untracked->ledger;
-    rtl_ledger_add(&ledger->packets, to - from);
-    rtl_ledger_add(&ledger->seen, kernels);
-    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels);
+        return true;
+    rtl_ledger_add_not_followed(untracked->ledger, to - from, kernels);
+    return true;
 }
 
 void rtl_untracked_remove(const hsa_queue_t *queue)

@@ -26,8 +26,8 @@ struct rtl_untracked_queue {
     const char *why; /**< it will never be followed; NULL: it may be, when it is idle */
 };
 
-/** Counts a queue from now on, and names it in the trace, with the reason in a part
- * of a sentence, which is copied. Once a queue. Any thread. */
+/** Counts a queue, with what it was given before, and names it in the trace, with the reason in a
+ * part of a sentence, which is copied. Once a queue. Any thread. */
 void rtl_untracked_add(const hsa_queue_t *queue, const struct rtl_untracked_queue *untracked);
 
 /** What is known of a queue: true if it is counted, or there are too many to be. Lock-free, any
@@ -35,8 +35,8 @@ void rtl_untracked_add(const hsa_queue_t *queue, const struct rtl_untracked_queu
 bool rtl_untracked_find(const hsa_queue_t *queue, struct rtl_untracked_queue *untracked);
 
 /** A doorbell was rung that is none of ours: counts what its queue was given. Before the store is
- * passed on. Any thread, lock-free. */
-void rtl_untracked_count(uint64_t doorbell);
+ * passed on. False: it is no untracked queue's. Any thread, lock-free. */
+bool rtl_untracked_count(uint64_t doorbell);
 
 /** The queue is about to be destroyed. Any thread. */
 void rtl_untracked_remove(const hsa_queue_t *queue);
