@@ -33,3 +33,8 @@ in_shape librtl-foreign.so
 grep -q 'kernels 100' foreign.out || fail "the program did not run as ever"
 grep -q -i -E 'librtl.*(another|different|other) (build|version)s?' foreign.err || fail "nobody said that librtl is another build's"
 rtl=$usual
+
+# Where no graphs are known since the mode records no launches, that is said.
+"$rtl" trace -q -m lite --gpu soft -o lite.db -- "$bin/ctl" <<<20 >lite.out 2>lite.err || fail "the program in mode lite ended with status $?"
+equal "graphs in mode lite" "$("$rtl" graph list lite.db)" \
+    "lite.db has no graphs: the modes lite and standard record no launches of graphs (rtl trace -m full does)"

@@ -116,6 +116,19 @@ static int say_ambiguous(const char *path, const struct graph_id *id, uint32_t f
                     more ? " or another one that rtl graph list shows" : "");
 }
 
+/* Modes without host calls: nothing tells then that HIP launches a graph. */
+const char *graph_id_why_none(rtl_trace_t *trace)
+{
+    const rtl_process_t *processes;
+    size_t count;
+    if (rtlTraceProcesses(trace, &processes, &count) != RTL_OK || count == 0)
+        return "";
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(processes[i].mode, "lite") != 0 && strcmp(processes[i].mode, "standard") != 0)
+            return "";
+    return ": the modes lite and standard record no launches of graphs (rtl trace -m full does)";
+}
+
 int graph_id_find(rtl_trace_t *trace, const char *path, struct graph_id *id,
                   const rtl_graph_t **generations, size_t *count)
 {
@@ -127,7 +140,7 @@ int graph_id_find(rtl_trace_t *trace, const char *path, struct graph_id *id,
     if (rtlTraceGraphs(trace, &graphs, &all) != RTL_OK)
         return open_failed(trace, path);
     if (all == 0)
-        return say_fail(EXIT_USAGE, "%s has no graphs", path);
+        return say_fail(EXIT_USAGE, "%s has no graphs%s", path, graph_id_why_none(trace));
     for (size_t i = 0; i < all; ++i) {
         if (!fits(id, &graphs[i]))
             continue;

@@ -26,6 +26,9 @@ bool graph_id_read_launch(const char *text, struct graph_id *id, uint32_t *launc
 int graph_id_find(rtl_trace_t *trace, const char *path, struct graph_id *id,
                   const rtl_graph_t **generations, size_t *count);
 
+/** What follows "FILE has no graphs": a reason, or "" where none is known. */
+const char *graph_id_why_none(rtl_trace_t *trace);
+
 /** "3", or "1:3" in a trace of several processes with graphs. */
 struct graph_name {
     char text[48];

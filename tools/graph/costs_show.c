@@ -163,7 +163,8 @@ static int show(rtl_trace_t *trace, const struct options *options,
     if (graph_costs_read(trace, &costs) != RTL_OK)
         status = open_failed(trace, options->path);
     else if (costs.count == 0)
-        status = say_fail(EXIT_USAGE, "%s has no graphs", options->path);
+        status =
+            say_fail(EXIT_USAGE, "%s has no graphs%s", options->path, graph_id_why_none(trace));
     else {
         const struct view view = {trace, options, selection, &costs, count_graphs(&costs)};
         leave_out(&costs, selection);

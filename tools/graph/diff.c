@@ -90,7 +90,8 @@ static int find_only(struct side *side, struct graph_id *id)
     if (rtlTraceGraphs(side->trace, &graphs, &count) != RTL_OK)
         return open_failed(side->trace, side->path);
     if (count == 0)
-        return say_fail(EXIT_USAGE, "%s has no graphs", side->path);
+        return say_fail(EXIT_USAGE, "%s has no graphs%s", side->path,
+                        graph_id_why_none(side->trace));
     if (graphs[0].process != graphs[count - 1].process ||
         graphs[0].graph != graphs[count - 1].graph)
         return say_fail(EXIT_USAGE,

@@ -316,7 +316,7 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     uint64_t partial = 0;
     sum_up(list, &launches, &kernel_ns, &partial);
     if (list->graph_count == 0) {
-        (void)printf("%s has no graphs\n", plain(list->options->path));
+        (void)printf("%s has no graphs%s\n", plain(list->options->path), graph_id_why_none(trace));
         partial_show_none(&list->partial, stdout);
         unseen_show(&list->unseen, false, stdout);
         return EXIT_FINE;

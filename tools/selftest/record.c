@@ -31,11 +31,16 @@ static void name_file(const struct selftest *selftest, const char *name, char pa
     (void)snprintf(path, PATH_MAX, "%s/%s", selftest->folder, name);
 }
 
+/* What a user has set for programs of his own is not what is tested. */
+static const char *const of_user[] = {"RTL_BUFFER",  "RTL_COUNTING", "RTL_DELAY",   "RTL_DURATION",
+                                      "RTL_METRICS", "RTL_MODE",     "RTL_PENDING", "RTL_POOL",
+                                      "RTL_PRELOAD", "RTL_RANGES",   "RTL_START"};
+
 static char **make_environment(const struct selftest *selftest, const char *way)
 {
     char **environment = process_environment();
-    process_set(&environment, "RTL_START", NULL);
-    process_set(&environment, "RTL_PRELOAD", NULL);
+    for (size_t i = 0; i < sizeof of_user / sizeof of_user[0]; ++i)
+        process_set(&environment, of_user[i], NULL);
     if (way)
         process_set(&environment, "RTL_QUEUE", way);
     if (selftest->gpu != GPU_SOFT)
