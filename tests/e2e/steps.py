@@ -267,8 +267,9 @@ def check_peers():
         alone = ask("idle", peers, "--gpu", str(number))["gpus"]
         equal(alone, [seen[number]], f"GPU {number} alone")
     waited = {cause["cause"]: cause for cause in seen[0]["causes"]}.get("other_gpu", {"ns": 0, "gaps": 0})
-    equal(long * rounds // 6 <= waited["ns"] <= long * rounds // 2, True, f"GPU 0 waits in even rounds, {waited}")
-    equal(waited["gaps"] <= rounds // 2, True, f"and in no others, {waited}")
+    # Where the program is stopped within another round, that may look the same: seldom, not in all of them.
+    equal(long * rounds // 6 <= waited["ns"] <= long * rounds * 3 // 4, True, f"GPU 0 waits in even rounds, {waited}")
+    equal(waited["gaps"] <= rounds * 3 // 4, True, f"and hardly in others, {waited}")
 
 
 def check_between():
