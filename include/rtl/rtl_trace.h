@@ -524,9 +524,9 @@ typedef struct rtl_trace_origin {
 RTL_TRACE_API rtl_status_t rtlTraceOrigin(rtl_trace_t *, uint32_t process, uint64_t correlation,
                                           rtl_trace_origin_t *origin);
 
-/** The innermost range that a kernel belongs to, 0 if none: the one that its graph node was
- * captured in, else that of its host call, or the range that its correlation names. As
- * rtlTraceOrigin. */
+/** The innermost range that was open when a kernel was launched, 0 if none: that of its host call
+ * (of a replayed kernel, of the launch of its graph), or the range that its correlation names. As
+ * rtlTraceOrigin. What its node was captured in is node_range. */
 RTL_TRACE_API rtl_status_t rtlTraceKernelRange(rtl_trace_t *, const rtl_kernel_t *kernel,
                                                uint64_t *range);
 

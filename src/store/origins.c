@@ -421,10 +421,6 @@ rtl_status_t rtlTraceKernelRange(rtl_trace_t *trace, const rtl_kernel_t *kernel,
     rtl_trace_origin_t origin;
     if (!trace || !kernel || !range)
         return RTL_E_ARGUMENT;
-    if (kernel->node_range) {
-        *range = kernel->node_range;
-        return RTL_OK;
-    }
     rtl_status_t status = rtlTraceOrigin(trace, kernel->process, kernel->correlation, &origin);
     *range = status == RTL_OK ? origin.range : 0;
     return status;

@@ -28,7 +28,8 @@ enum column {
     COLUMN_PRIVATE_SIZE,
     COLUMN_START_TICKS,
     COLUMN_END_TICKS,
-    COLUMN_CERTAIN
+    COLUMN_CERTAIN,
+    COLUMN_CAPTURE_RANGE
 };
 
 static const char declaration[] =
@@ -37,7 +38,8 @@ static const char declaration[] =
     " grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,"
     " correlation INTEGER, graph INTEGER, generation INTEGER, launch INTEGER, node INTEGER,"
     " range INTEGER, packet INTEGER, symbol INTEGER, mangled TEXT, group_size INTEGER,"
-    " private_size INTEGER, start_ticks INTEGER, end_ticks INTEGER, certain INTEGER)";
+    " private_size INTEGER, start_ticks INTEGER, end_ticks INTEGER, certain INTEGER,"
+    " capture_range INTEGER)";
 
 static const struct rtl_sql_rule rules[] = {
     {-1, RTL_SQL_EQUAL, RTL_SQL_ID, 0.0001},
@@ -212,6 +214,9 @@ static void result_rest(const rtl_kernel_t *kernel, sqlite3_context *result, int
     case COLUMN_CERTAIN:
         if (kernel->graph != RTL_TRACE_NONE)
             rtl_sql_result(result, (uint64_t)kernel->certain);
+        break;
+    case COLUMN_CAPTURE_RANGE:
+        rtl_sql_result_known(result, kernel->node_range);
         break;
     default:
         break;

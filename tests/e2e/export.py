@@ -145,9 +145,11 @@ def check_chrome(files):
     kernels = of["kernel"] + of["gpu_memset"]
     same_rows("kernels", [(event["args"].get("kernel", event["name"]), event["start"], event["end"],
                            event["args"]["correlation"], event["args"]["hsa_queue"], event["args"].get("graph id"),
-                           event["args"].get("graph node id"), tuple(event["args"]["block"])) for event in kernels],
+                           event["args"].get("graph node id"), tuple(event["args"]["block"]), event["args"].get("External id"),
+                           event["args"].get("capture id")) for event in kernels],
               [(row["name"], row["start"], row["end"], row["correlation"] or -1, row["queue"], row["graph"], row["node"],
-                (row["block_x"], row["block_y"], row["block_z"])) for row in ask("SELECT * FROM kernels")])
+                (row["block_x"], row["block_y"], row["block_z"]), row["range"], row["capture_range"])
+               for row in ask("SELECT * FROM kernels")])
     same_rows("host calls", [(event["name"], event["start"], event["end"], event["args"]["correlation"], event["tid"])
                              for event in of["cuda_runtime"]],
               [(row["name"], row["start"], row["end"], row["correlation"], row["thread"]) for row in ask("SELECT * FROM api")])
@@ -159,16 +161,38 @@ def check_chrome(files):
 
 
 def check_spans(documents, of):
-    """A kernel in a range has the range around it, on its stream."""
+    """A kernel in a range has the range around it, on its stream; one that was captured in a range has that around it as well, once
+    for each replay."""
+    parents = {row["id"]: row["parent"] for row in ask("SELECT id, parent FROM ranges")}
     spans = collections.defaultdict(list)
     for event in of["gpu_user_annotation"]:
-        spans[event["pid"], event["args"]["stream"], event["args"]["External id"]].append((event["start"], event["end"]))
-    for event in of["kernel"]:
-        if "External id" not in event["args"] or len(documents) > 1:
-            continue
-        around = spans[event["pid"], event["args"]["stream"], event["args"]["External id"]]
-        if not any(start <= event["start"] and event["end"] <= end for start, end in around):
+        spans[event["args"].get("captured", False), event["pid"], event["args"]["stream"], event["args"]["External id"]].append(
+            (event["start"], event["end"]))
+
+    def around(event, captured, span):
+        return [(start, end) for start, end in spans[captured, event["pid"], event["args"]["stream"], span]
+                if start <= event["start"] and event["end"] <= end]
+
+    def lineage(span):
+        while span:
+            yield span
+            span = parents[span]
+
+    replays = collections.defaultdict(set)
+    for event in of["kernel"] if len(documents) == 1 else ():
+        launched, captured = event["args"].get("External id"), event["args"].get("capture id")
+        if launched and not around(event, False, launched):
             fail(f"a kernel outside of its range: {event}")
+        if captured and captured not in lineage(launched):
+            found = around(event, True, captured)
+            if not found:
+                fail(f"a kernel outside of the range that it was captured in: {event}")
+            for span in found:
+                replays[event["pid"], event["args"]["stream"], captured, span].add(
+                    (event["args"]["graph id"], event["args"]["graph launch"]))
+    for span, launches in replays.items():
+        if len(launches) > 1:
+            fail(f"a captured range on a stream is of several replays: {span}, {launches}")
 
 
 # Perfetto. FILE is what protoc has decoded.
@@ -277,8 +301,9 @@ def check_perfetto(files):
         of[one["category"]].append(one)
     names = [track["name"][0] for track in sequence.tracks.values() if track["name"]]
     same_rows("kernels", [(one["name"], one["start"], one["end"], one["args"].get("correlation"), one["args"]["queue"],
-                           one["args"].get("node"), one["args"].get("range")) for one in of["kernel"]],
-              [(row["name"], row["start"], row["end"], row["correlation"], row["queue"], row["node"], row["range"])
+                           one["args"].get("node"), one["args"].get("range"), one["args"].get("capture_range")) for one in of["kernel"]],
+              [(row["name"], row["start"], row["end"], row["correlation"], row["queue"], row["node"], row["range"],
+                row["capture_range"])
                for row in ask("SELECT * FROM kernels")])
     same_rows("graphs around kernels", [(one["start"], one["parent"]["name"], one["parent"]["args"]["launch"])
                                         if one["parent"] else (one["start"], None, None) for one in of["kernel"]],

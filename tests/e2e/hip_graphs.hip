@@ -2,7 +2,8 @@
 // truth log tells apart: each node's kernel lasts a time of its own, which is its argument. At the
 // end the program reads that log (SOFTGPU_TRUTH) and writes to HIP_GRAPHS_EXPECTED, for each kernel
 // that the device has executed, what a trace must say of it: queue and packet, the call it came
-// from, graph, generation, launch, node and range.
+// from, graph, generation, launch, node, the range that was open at its launch, and the one that was
+// open when its node was captured.
 //
 // A graph's number is the how many-th it is that was instantiated, its nodes count in the order in
 // which they were made, its launches from 1. HIP 5.2 keeps a pointer to a node's arguments, not a
@@ -263,7 +264,7 @@ void destroy(Graph &graph, hipGraph_t source)
     MUST(hipGraphDestroy(source));
 }
 
-// A model's layers as ranges: those that are open while a kernel is captured are its, at each
+// A model's layers as ranges: those that are open while a kernel is captured are its node's, at each
 // replay.
 void captured()
 {
@@ -905,20 +906,21 @@ class Expected
         std::string ids = std::to_string(launch.graph) + "|" + std::to_string(launch.generation) +
                           "|" + std::to_string(launch.ordinal) + "|" +
                           (node.twin ? "?" : std::to_string(node.number));
-        write(done, launch.call, ids, node.range.empty() ? launch.range : node.range);
+        write(done, launch.call, ids, launch.range, node.range);
     }
     void kernel(const Done &done, const Eager &of)
     {
-        write(done, of.call, "|||", of.range);
+        write(done, of.call, "|||", of.range, "");
     }
 
   private:
-    void write(const Done &done, const Call &call, const std::string &ids, const std::string &range)
+    void write(const Done &done, const Call &call, const std::string &ids, const std::string &range,
+               const std::string &captured)
     {
-        std::fprintf(file_, "%llu|%llu|%s|%d|%d|%s|%s\n",
+        std::fprintf(file_, "%llu|%llu|%s|%d|%d|%s|%s|%s\n",
                      static_cast<unsigned long long>(done.queue),
                      static_cast<unsigned long long>(done.packet), call.name, call.thread,
-                     call.count, ids.c_str(), range.c_str());
+                     call.count, ids.c_str(), range.c_str(), captured.c_str());
     }
     std::FILE *file_;
 };

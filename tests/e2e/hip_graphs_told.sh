@@ -7,10 +7,11 @@ what_is_told() {
         WITH calls AS (SELECT correlation, name, thread,
                               row_number() OVER (PARTITION BY thread, name ORDER BY start) AS nth FROM api)
         SELECT q.hsa_id, k.packet, c.name, c.thread, c.nth, k.graph, k.generation, k.launch,
-               CASE WHEN k.certain = 0 THEN '?' ELSE k.node END, r.name
+               CASE WHEN k.certain = 0 THEN '?' ELSE k.node END, r.name, g.name
         FROM kernels k JOIN queues q ON q.queue = k.queue
                        LEFT JOIN calls c ON c.correlation = k.correlation
                        LEFT JOIN ranges r ON r.id = k.range
+                       LEFT JOIN ranges g ON g.id = k.capture_range
         WHERE k.mangled LIKE '\_Z9hip%' ESCAPE '\' OR k.mangled LIKE '\_\_amd\_rocclr\_fill%' ESCAPE '\'
            OR k.node IS NOT NULL" |
         sort

@@ -18,7 +18,7 @@ cmp -s alone.err traced.err || fail "the program's errors differ"
 "$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
 launches=$(sed -n 's/^\([0-9]*\) launches of .*/\1/p' traced.out)
 [ "$(ask t.db "SELECT count(*) FROM kernels")" -gt "$launches" ] || fail "there are no kernels"
-nowhere="coalesce(k.correlation, k.graph, k.generation, k.launch, k.node, k.range) IS NULL"
+nowhere="coalesce(k.correlation, k.graph, k.generation, k.launch, k.node, k.range, k.capture_range) IS NULL"
 if [ "$rocr" -lt 15 ]; then
     equal "kernels that are said to come from somewhere" "$(ask t.db "SELECT count(*) FROM kernels k WHERE NOT ($nowhere)")" 0
     equal "launches, without a kernel" \

@@ -29,7 +29,7 @@ def rows(trace, sql):
 # Everything but numbers that are given anew; {p} is the process, {t} what its times are too late by.
 QUERIES = {
     "kernels": "SELECT gpu, queue, stream, name, start - {t}, end - {t}, grid_x, block_x, correlation, graph, generation,"
-               " launch, node, range, packet, start_ticks, certain FROM kernels WHERE process = {p} ORDER BY queue, packet",
+               " launch, node, range, capture_range, packet, start_ticks, certain FROM kernels WHERE process = {p} ORDER BY queue, packet",
     "copies": "SELECT gpu, queue, start - {t}, end - {t}, bytes, kind, src, dst, correlation, engine, ordinal, stream"
               " FROM copies WHERE process = {p} ORDER BY queue, ordinal",
     "calls": "SELECT thread, name, start - {t}, end - {t}, correlation, stream, range, result, args FROM api"

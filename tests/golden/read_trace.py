@@ -720,8 +720,9 @@ class Trace:
                 row = {"id": chunk["chunk"] * 65536 + i, "process": process, "gpu": agent["gpu"] if agent else None,
                        "queue": queue, "stream": stream, "start": signed(from_ns), "end": signed(to_ns),
                        "duration": signed(to_ns - from_ns), "correlation": call, "graph": graph, "generation": generation,
-                       "launch": launch, "node": node, "range": captured or span, "packet": signed(packet),
-                       "start_ticks": signed(start), "end_ticks": signed(end), "certain": certain}
+                       "launch": launch, "node": node, "range": span, "packet": signed(packet),
+                       "start_ticks": signed(start), "end_ticks": signed(end), "certain": certain,
+                       "capture_range": captured}
                 row.update(self.shape_of(process, shape))
                 yield row
 

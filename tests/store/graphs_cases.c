@@ -308,14 +308,37 @@ const char *Graphs_InSql(void)
     return NULL;
 }
 
-/* A kernel belongs to the range that its node was captured in; each replay shows that range again,
- * and those around it. */
+/* A kernel belongs to the range that was open at its launch, wherever its node was captured. */
+const char *Graphs_KernelsHaveTheRangeOfTheirLaunch(void)
+{
+    static const struct rtl_wire_api calls[] = {
+        {.start_ns = 1900, .end_ns = 1950, .correlation = 41, .range = 20, .thread = 77},
+        {.start_ns = 1960, .end_ns = 1990, .correlation = 42, .thread = 77},
+    };
+    char path[FIXTURE_PATH];
+    char error[512];
+    uint32_t process = 0;
+    struct rtl_writer *writer = fixture_path(path) ? begin_trace(path, &process) : NULL;
+    CHECK(writer != NULL);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        rtl_writer_api(writer, process, &calls[i], NULL);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE range = 20 AND launch = 1 AND"
+                               " correlation = 41 AND capture_range IN (11, 12)") == 2);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE range IS NULL AND launch = 2"
+                               " AND correlation = 42 AND capture_range IN (11, 12)") == 2);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE range IS NOT NULL") == 2);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Each replay shows the ranges again that its nodes were captured in, and those around them. */
 const char *Graphs_RangesAreShownAgain(void)
 {
     char path[FIXTURE_PATH];
     CHECK(fixture_path(path) && write_trace(path));
-    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE range = 11") == 3);
-    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE range = 12") == 2);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE capture_range = 11") == 3);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE capture_range = 12") == 2);
     CHECK(fixture_number(path, "SELECT count(*) FROM graph_ranges") == 2 * 3 + 2);
     CHECK(fixture_number(path,
                          "SELECT kernels FROM graph_ranges WHERE launch = 2 AND range = 11") == 2);
@@ -363,7 +386,7 @@ const char *Graphs_GenerationsShareNodes(void)
     CHECK(fixture_number(path, "SELECT count(DISTINCT rowid) FROM graph_nodes") == 12);
     CHECK(fixture_number(path, "SELECT sum(enabled) FROM graph_nodes WHERE generation = 4") == 2);
     CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE generation > 2 AND node = 0"
-                               " AND certain AND range = 11") == 2);
+                               " AND certain AND capture_range = 11") == 2);
     CHECK(fixture_number(path, "SELECT count(*) FROM graph_ranges WHERE generation = 3") == 2);
     fixture_remove(path);
     return NULL;

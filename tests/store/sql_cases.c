@@ -36,8 +36,8 @@ const char *Sql_HasTheColumnsThatScriptsRelyOn(void)
     static const char *const queries[] = {
         ("SELECT id, process, gpu, queue, stream, name, start, end, duration, grid_x, grid_y,"
          " grid_z,"
-         " block_x, block_y, block_z, correlation, graph, generation, launch, node, range"
-         " FROM kernels"),
+         " block_x, block_y, block_z, correlation, graph, generation, launch, node, range,"
+         " capture_range FROM kernels"),
         ("SELECT id, process, gpu, queue, start, end, duration, bytes, kind, src, dst, correlation"
          " FROM copies"),
         ("SELECT id, process, thread, name, start, end, correlation, duration, stream, range, "
@@ -334,7 +334,7 @@ const char *Sql_UnknownIsNull(void)
                  "SELECT count(*) FROM kernels WHERE packet = 0 AND correlation IS NULL AND"
                  " launch IS NULL AND node IS NULL AND symbol IS NULL AND mangled IS NULL AND"
                  " graph IS NULL AND stream IS NULL AND range IS NULL AND generation IS NULL AND"
-                 " name = 'kernel object 0x10' AND gpu = 0") == 1);
+                 " capture_range IS NULL AND name = 'kernel object 0x10' AND gpu = 0") == 1);
     CHECK(number(db, "SELECT count(*) FROM kernels WHERE packet = 1 AND correlation = 5 AND"
                      " launch IS NULL AND node IS NULL AND certain IS NULL AND symbol = 0 AND"
                      " mangled = 'a'") == 1);

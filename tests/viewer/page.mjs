@@ -90,7 +90,7 @@ check('kernels', kernels.map((event) => ({ id: event.id, process: event.process,
     name: event.name, start: clock(event), duration: event.duration, grid_x: event.shape[2], block_x: event.shape[5],
     correlation: event.correlation || null, graph: event.graph, generation: event.generation, launch: event.launch,
     node: event.node ? event.node - 1 : null, range: event.range || null })),
-wanted.kernels.sort(byId).map((row) => ({ ...row, start: row.start })));
+wanted.kernels.sort(byId).map(({ capture_range: _, ...row }) => row));
 const isCall = (event) => (event.item & 3) === 0;
 check('host calls', of('thread').filter(isCall).sort(byId).map((event) => ({ id: event.id, process: event.process, thread: event.thread,
     name: event.name, start: clock(event), duration: event.duration, correlation: event.correlation, result: event.more })),
@@ -273,6 +273,9 @@ await page.waitForFunction(() => rtlPage.timeline.flowCount > 0, null, patience)
 check('arrows from its call', await page.evaluate(() => rtlPage.timeline.flowCount), 1);
 const range = wanted.ranges.find((row) => row.process === target.process && row.id === target.range);
 check('its range', facts.Range, range ? range.name : 'none');
+const recorded = wanted.kernels.find((row) => row.process === target.process && row.id === target.id);
+const captured = wanted.ranges.find((row) => row.process === target.process && row.id === recorded.capture_range);
+check('what it was captured in', facts['Captured in'], captured?.name);
 
 // The call leads back to all of its kernels.
 const same = kernels.filter((event) => event.process === target.process && event.correlation === target.correlation).length +

@@ -22,7 +22,7 @@ expect() {
     "$rtl" summary --by family --families rules --json "$1" >"$2/families.json"
     "$rtl" idle --json "$1" >"$2/idle.json"
     "$rtl" sql --json "$1" "SELECT id, process, gpu, queue, stream, name, start, duration, grid_x, block_x, correlation, graph,
-        generation, launch, node, range FROM kernels" >"$2/kernels.json"
+        generation, launch, node, range, capture_range FROM kernels" >"$2/kernels.json"
     "$rtl" sql --json "$1" "SELECT id, process, thread, name, start, duration, correlation, result FROM api" >"$2/calls.json"
     "$rtl" sql --json "$1" "SELECT id, process, thread, name, start, kind FROM ranges" >"$2/ranges.json"
     "$rtl" sql --json "$1" "SELECT id, process, start, duration, bytes, kind FROM copies WHERE start IS NOT NULL" >"$2/copies.json"

@@ -400,6 +400,8 @@ static void write_span(void *state, const struct span *span)
     slice(chrome, "gpu_user_annotation", span->name, span->start, span->end, "device", span->gpu);
     number(chrome, "stream", span->stream);
     number(chrome, "External id", id_of(chrome, span->process, span->range));
+    if (span->captured)
+        out_text(&chrome->out, ",\"captured\":true");
     out_text(&chrome->out, "}");
     row(chrome, device_pid(chrome, span->process, span->gpu), span->stream);
     out_text(&chrome->out, "}");
@@ -542,6 +544,8 @@ static rtl_status_t write_kernel(struct chrome *chrome, const struct export_even
     }
     if (kernel->node != RTL_TRACE_NONE)
         number(chrome, "graph node id", kernel->node);
+    if (kernel->node_range)
+        number(chrome, "capture id", id_of(chrome, kernel->process, kernel->node_range));
     for (uint32_t i = 0; event->sample_count && i < event->samples->count; ++i)
         named_number(chrome, event->samples->counters[i]->name, event->samples->values[i]);
     out_text(&chrome->out, "}");

@@ -95,6 +95,7 @@ static void kernel_row(struct csv *csv, const struct export_event *event)
     number(csv, kernel->private_size);
     number(csv, kernel->start_ticks);
     number(csv, kernel->end_ticks);
+    number_or_none(csv, kernel->node_range);
 }
 
 static void copy_row(struct csv *csv, const struct export_event *event)
@@ -261,7 +262,7 @@ static const struct csv_table tables[] = {
     {"kernels", EXPORT_KERNEL,
      "id,process,gpu,queue,stream,name,start,end,duration,grid_x,grid_y,grid_z,block_x,block_y,"
      "block_z,correlation,graph,generation,launch,node,range,packet,symbol,mangled,group_size,"
-     "private_size,start_ticks,end_ticks",
+     "private_size,start_ticks,end_ticks,capture_range",
      kernel_row, false},
     {"copies", EXPORT_COPY,
      "id,process,gpu,queue,start,end,duration,bytes,kind,src,dst,correlation,engine,ordinal,"

@@ -41,8 +41,7 @@ struct export_event {
     const rtl_graph_launch_t *launch;
     const rtl_copy_t *copy;
     const rtl_kernel_t *kernel;
-    /** Of a kernel or copy. Its range is the one that its node was captured in, if that is known.
-     */
+    /** Of a kernel or copy. Its range is the one that was open at its launch. */
     rtl_trace_origin_t origin;
     /** What hardware counters counted: one of a kernel, of a range one for each device. */
     const rtl_trace_sample_t *samples;

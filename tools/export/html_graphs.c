@@ -160,12 +160,15 @@ static json_t *dependencies_json(const rtl_graph_node_t *row)
 static json_t *node_json(uint32_t number, const struct html_node *node, const rtl_graph_node_t *row,
                          uint32_t name)
 {
-    return json_pack("{s:I,s:s,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "node", (json_int_t)number,
-                     "type", row ? row->type : "kernel", "name", (json_int_t)name, "count",
-                     (json_int_t)node->duration.count, "gpu", open_id(node->gpu), "queue",
-                     open_id(node->queue), "waits", dependencies_json(row), "duration",
-                     spread_json(&node->duration), "offset", spread_json(&node->offset), "gap",
-                     spread_json(&node->gap));
+    json_t *item = json_pack("{s:I,s:s,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "node",
+                             (json_int_t)number, "type", row ? row->type : "kernel", "name",
+                             (json_int_t)name, "count", (json_int_t)node->duration.count, "gpu",
+                             open_id(node->gpu), "queue", open_id(node->queue), "waits",
+                             dependencies_json(row), "duration", spread_json(&node->duration),
+                             "offset", spread_json(&node->offset), "gap", spread_json(&node->gap));
+    if (row && row->range)
+        (void)json_object_set_new(item, "range", json_integer((json_int_t)row->range));
+    return item;
 }
 
 static json_t *nodes_json(const struct html_graph *graph, const rtl_graph_node_t *rows,

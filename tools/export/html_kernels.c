@@ -109,7 +109,7 @@ static rtl_status_t add(struct html_page *page, const rtl_kernel_t *kernel,
                                .node = kernel->node + 1};
     rtl_status_t status = find_origin(page, kernel);
     slice.correlation = page->origin.call;
-    slice.range = kernel->node_range ? kernel->node_range : page->origin.range;
+    slice.range = page->origin.range;
     place.key.stream = page->origin.stream;
     if (status == RTL_OK && page->samples.of_kernels)
         status = take_sample(page, kernel, shape->name, &slice);

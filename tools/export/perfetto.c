@@ -531,6 +531,8 @@ static void write_kernel(struct perfetto *perfetto, const struct export_event *e
     dimensions(perfetto, "block", kernel->block);
     if (kernel->node != RTL_TRACE_NONE)
         packets_number(&perfetto->packets, "node", kernel->node);
+    if (kernel->node_range)
+        packets_number(&perfetto->packets, "capture_range", kernel->node_range);
     for (uint32_t i = 0; event->sample_count && i < event->samples->count; ++i)
         packets_number(&perfetto->packets, event->samples->counters[i]->name,
                        event->samples->values[i]);

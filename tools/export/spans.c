@@ -13,10 +13,18 @@ struct known {
     char name[SPANS_NAME];
 };
 
+/* The ranges around a kernel, innermost first: the first `captured` are those that its node was
+ * captured in, the others those that were open at its launch. */
+struct chain {
+    uint64_t ids[2 * SPANS_DEEP];
+    unsigned depth, captured;
+};
+
 struct row {
     uint32_t process, gpu, stream;
-    uint64_t range; /* of the last kernel */
-    uint64_t turn;  /* of the last kernel: its launch of a graph, 0 if none */
+    uint64_t range;    /* of the last kernel */
+    uint64_t captured; /* the range that its node was captured in, 0 if none */
+    uint64_t turn;     /* its launch of a graph, where `captured` is not 0 */
     unsigned depth, room;
     struct span *stack; /* outermost first */
 };
@@ -122,17 +130,43 @@ static rtl_status_t look_up(struct spans *spans, uint32_t process, uint64_t id,
     return status == RTL_END ? RTL_OK : status;
 }
 
-/* The ranges around one, itself included, innermost first. */
-static rtl_status_t chain_of(struct spans *spans, uint32_t process, uint64_t range,
-                             uint64_t chain[SPANS_DEEP], unsigned *depth)
+/* Appends the ranges around one, itself included. */
+static rtl_status_t add_around(struct spans *spans, uint32_t process, uint64_t range,
+                               struct chain *chain)
 {
     const struct known *known;
     rtl_status_t status = RTL_OK;
-    for (*depth = 0; range && *depth < SPANS_DEEP && status == RTL_OK; ++*depth) {
-        chain[*depth] = range;
+    unsigned most = chain->depth + SPANS_DEEP;
+    while (range && chain->depth < most && status == RTL_OK) {
+        chain->ids[chain->depth++] = range;
         status = look_up(spans, process, range, &known);
         range = known->parent;
     }
+    return status;
+}
+
+static bool has(const struct chain *chain, uint64_t range)
+{
+    for (unsigned i = 0; i < chain->depth; ++i)
+        if (chain->ids[i] == range)
+            return true;
+    return false;
+}
+
+/* A range that was open at the capture and still is at the launch is there once. */
+static rtl_status_t chain_of(struct spans *spans, uint32_t process, uint64_t range,
+                             uint64_t captured, struct chain *chain)
+{
+    struct chain launched = {.depth = 0};
+    chain->depth = 0;
+    rtl_status_t status = add_around(spans, process, range, &launched);
+    if (status == RTL_OK)
+        status = add_around(spans, process, captured, chain);
+    for (chain->captured = 0; chain->captured < chain->depth; ++chain->captured)
+        if (has(&launched, chain->ids[chain->captured]))
+            break;
+    memcpy(&chain->ids[chain->captured], launched.ids, launched.depth * sizeof *launched.ids);
+    chain->depth = chain->captured + launched.depth;
     return status;
 }
 
@@ -142,8 +176,11 @@ static void pop(struct spans *spans, struct row *row, unsigned depth)
         spans->emit(spans->state, &row->stack[--row->depth]);
 }
 
-static rtl_status_t push(struct spans *spans, struct row *row, uint64_t range, uint64_t start)
+static rtl_status_t push(struct spans *spans, struct row *row, const struct chain *chain,
+                         uint64_t start)
 {
+    unsigned at = chain->depth - 1 - row->depth;
+    uint64_t range = chain->ids[at];
     const struct known *known;
     if (row->depth == row->room) {
         unsigned room = row->room ? 2 * row->room : 1;
@@ -158,27 +195,36 @@ static rtl_status_t push(struct spans *spans, struct row *row, uint64_t range, u
                           .process = row->process,
                           .gpu = row->gpu,
                           .stream = row->stream,
+                          .captured = at < chain->captured,
                           .start = start};
     rtl_status_t status = look_up(spans, row->process, range, &known);
     memcpy(span->name, known->name, sizeof span->name);
     return status;
 }
 
-/* Ends what the kernel is not inside of and begins what it is newly inside of. */
-static rtl_status_t change(struct spans *spans, struct row *row, uint64_t range, uint64_t turn,
-                           uint64_t start)
+/* How many of the open spans go on. Captured ranges begin anew with each launch. */
+static unsigned go_on(const struct row *row, const struct chain *chain, uint64_t turn)
 {
-    uint64_t chain[SPANS_DEEP];
-    unsigned depth;
     unsigned same = 0;
-    rtl_status_t status = chain_of(spans, row->process, range, chain, &depth);
-    while (turn == row->turn && same < depth && same < row->depth &&
-           row->stack[same].range == chain[depth - 1 - same])
-        ++same;
-    pop(spans, row, same);
-    while (status == RTL_OK && row->depth < depth)
-        status = push(spans, row, chain[depth - 1 - row->depth], start);
-    row->range = range;
+    for (; same < chain->depth && same < row->depth; ++same) {
+        const struct span *span = &row->stack[same];
+        unsigned at = chain->depth - 1 - same;
+        bool captured = at < chain->captured;
+        if (span->range != chain->ids[at] || span->captured != captured ||
+            (captured && turn != row->turn))
+            break;
+    }
+    return same;
+}
+
+/* Ends what the kernel is not inside of and begins what it is newly inside of. */
+static rtl_status_t change(struct spans *spans, struct row *row, const struct chain *chain,
+                           uint64_t turn, uint64_t start)
+{
+    rtl_status_t status = RTL_OK;
+    pop(spans, row, go_on(row, chain, turn));
+    while (status == RTL_OK && row->depth < chain->depth)
+        status = push(spans, row, chain, start);
     row->turn = turn;
     return status;
 }
@@ -187,13 +233,19 @@ rtl_status_t spans_kernel(struct spans *spans, const struct export_event *event,
 {
     const rtl_kernel_t *kernel = event->kernel;
     struct row *row = row_of(spans, kernel->process, kernel->gpu, stream);
-    bool captured = kernel->node_range && kernel->launch != RTL_TRACE_NONE;
+    uint64_t captured = kernel->launch == RTL_TRACE_NONE ? 0 : kernel->node_range;
     uint64_t turn = captured ? (uint64_t)kernel->graph << 32 | kernel->launch : 0;
+    struct chain chain;
     rtl_status_t status = RTL_OK;
     if (!row)
         return RTL_E_MEMORY;
-    if (row->range != event->origin.range || row->turn != turn)
-        status = change(spans, row, event->origin.range, turn, kernel->start);
+    if (row->range != event->origin.range || row->captured != captured || row->turn != turn) {
+        status = chain_of(spans, kernel->process, event->origin.range, captured, &chain);
+        if (status == RTL_OK)
+            status = change(spans, row, &chain, turn, kernel->start);
+        row->range = event->origin.range;
+        row->captured = captured;
+    }
     for (unsigned i = 0; i < row->depth; ++i)
         if (row->stack[i].end < kernel->end)
             row->stack[i].end = kernel->end;
@@ -205,6 +257,7 @@ void spans_end(struct spans *spans)
     for (size_t i = 0; i < spans->count; ++i) {
         pop(spans, &spans->rows[i], 0);
         spans->rows[i].range = 0;
+        spans->rows[i].captured = 0;
         spans->rows[i].turn = 0;
     }
 }

@@ -1,12 +1,14 @@
 /**
  * Ranges as they look on a stream: from the first to the last of the kernels that follow each other
- * and are inside of the range. Replayed kernels are inside of the range that their node was
- * captured in, once for each launch.
+ * and were launched inside of the range. Within those of a replay lie the ranges that its nodes
+ * were captured in, once for each launch.
  */
 #ifndef RTL_TOOLS_EXPORT_SPANS_H
 #define RTL_TOOLS_EXPORT_SPANS_H
 
 #include "export/export.h"
+
+#include <stdbool.h>
 
 #define SPANS_DEEP 64u
 #define SPANS_NAME 256u
@@ -14,6 +16,7 @@
 struct span {
     uint64_t range;
     uint32_t process, gpu, stream;
+    bool captured; /**< it was open at the capture of the kernels' nodes, not at their launch */
     uint64_t start, end;
     char name[SPANS_NAME]; /**< cut off if it is longer */
 };

@@ -290,8 +290,6 @@ static rtl_status_t describe(struct walk *walk, enum export_kind kind, struct ex
     rtl_status_t status =
         rtlTraceOrigin(trace, event->process, walk->kernel.correlation, &event->origin);
     if (status == RTL_OK)
-        status = rtlTraceKernelRange(trace, &walk->kernel, &event->origin.range);
-    if (status == RTL_OK)
         status = samples_kernel(&walk->samples, trace, &walk->kernel, &event->samples);
     event->sample_count = event->samples != NULL;
     return status;

@@ -36,9 +36,11 @@ calls = {(row['process'], row['correlation']): row for row in rows('SELECT proce
 
 
 def innermost(row):
-    """The range that an operation was submitted in: that of its call (a graph may have been captured elsewhere), or its own."""
+    """The range that an operation was submitted in, which is that of its call: a graph may have been captured elsewhere."""
     call = calls.get((row['process'], row['correlation']))
-    key = row['process'], call['range'] if call else row['range']
+    if call:
+        same(f'range of an operation of call {row["correlation"]}', row['range'], call['range'])
+    key = row['process'], row['range']
     return key if key in ranges else None
 
 

@@ -4,7 +4,7 @@ import { rowOf } from './costs';
 import { byId, element, link } from './dom';
 import { bytes, count, duration, moment, share } from './format';
 import { factsOf } from './ranges';
-import { CALL, Graph, Launch, MARK, PUSH, START, Slice, TableRow, Trace } from './trace';
+import { CALL, Graph, GraphNode, Launch, MARK, PUSH, START, Slice, TableRow, Trace } from './trace';
 
 type Fact = [string, Node | string];
 
@@ -163,6 +163,12 @@ export class Details {
         return [['Kind', slice.more ? `${kind}, never ended` : kind], ['Id', String(slice.id)]];
     }
 
+    /** The node of a replayed kernel. */
+    private nodeOf(slice: Slice): GraphNode | undefined {
+        const launch = this.trace.launchOf(slice);
+        return launch ? this.trace.graphOf(launch)?.rows.find((row) => row.node === slice.node - 1) : undefined;
+    }
+
     private graph(slice: Slice): Fact[] {
         const launch = this.trace.launchOf(slice) as Launch;
         const graph = this.trace.graphOf(launch);
@@ -175,7 +181,7 @@ export class Details {
             return [...facts, ['Kernels', `${count(launch.kernels)} of ${count(launch.expected)}`],
                 ['Idle in it', `${duration(launch.idle)} (${share(launch.idle / Math.max(1, launch.duration))})`]];
         facts.push(['Node', slice.node ? String(slice.node - 1) : 'not known']);
-        const node = graph?.rows.find((row) => row.node === slice.node - 1);
+        const node = this.nodeOf(slice);
         if (node && node.count > 0) {
             const change = slice.duration / Math.max(1, node.duration[3]) - 1;
             facts.push(['Of this node', `p50 ${duration(node.duration[3])}, p99 ${duration(node.duration[6])}`]);
@@ -213,8 +219,12 @@ export class Details {
             facts.push(['On the GPU', later(this.trace.work(process, slice.correlation, 1).then((list) => list[0] ?? null), 'nothing',
                 (work) => [link(this.trace.nameOf(work), () => this.ways.show(work)), ` (${duration(work.start - slice.start)} later)`])]);
         }
-        facts.push(['Range', slice.range ? later(this.trace.range(process, slice.range), 'not in this page', (range) =>
-            [link(this.trace.nameOf(range), () => this.ways.show(range))]) : 'none']);
+        const rangeFact = (id: number) => (id ? later(this.trace.range(process, id), 'not in this page', (range) =>
+            [link(this.trace.nameOf(range), () => this.ways.show(range))]) : 'none');
+        facts.push(['Range', rangeFact(slice.range)]);
+        const captured = kind === 'queue' ? this.nodeOf(slice)?.range : undefined;
+        if (captured)
+            facts.push(['Captured in', rangeFact(captured)]);
         return facts;
     }
 }

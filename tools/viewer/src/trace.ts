@@ -17,6 +17,7 @@ export interface GraphNode {
     gpu: number | null;
     queue: number | null;
     waits: number[];
+    range?: number; // that it was captured in
     duration: Spread;
     offset: Spread;
     gap: Spread;
