@@ -50,6 +50,7 @@ static const struct invocation invocations[] = {
     {cmd_info, {"rtl info", TRACE}},
     {cmd_info, {"rtl info", "--json", TRACE}},
     {cmd_ranges, {"rtl ranges", TRACE}},
+    {cmd_ranges, {"rtl ranges", "--each", TRACE}},
     {cmd_ranges, {"rtl ranges", "--json", TRACE}},
     {cmd_idle, {"rtl idle", TRACE}},
     {cmd_memory, {"rtl memory", TRACE}},

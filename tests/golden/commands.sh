@@ -38,6 +38,8 @@ for command in summary info check ranges; do
     try 0 1 -- $command --json t.db
 done
 try 0 1 -- check --deep t.db
+try 0 2 -- ranges --each t.db
+try 0 2 -- ranges --name '*' t.db
 try 0 2 -- steps --by launches t.db
 try 0 2 -- idle t.db
 try 0 2 -- memory t.db

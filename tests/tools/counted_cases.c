@@ -166,6 +166,11 @@ static const char *run(const struct made *made, const char *command)
     "$RTL ranges --json -N " name " $T | python3 -c 'import json, sys; "                           \
     "row = json.load(sys.stdin)[\"ranges\"][0]; sys.exit(row" what " != " is ")'"
 
+/* The same of all ranges of a name. */
+#define OF_NAME(name, what, is)                                                                    \
+    "$RTL ranges --json -N " name " $T | python3 -c 'import json, sys; "                           \
+    "row = json.load(sys.stdin)[\"by_name\"][0]; sys.exit(row" what " != " is ")'"
+
 static const char *make(struct made *made, made_work work)
 {
     CHECK_DONE(made_begin(made));
@@ -201,8 +206,8 @@ const char *Counted_Text(void)
     CHECK_DONE(make(&made, one_by_one));
     CHECK_DONE(made_end(&made));
     CHECK_DONE(
-        run(&made, "$RTL ranges -N pair $T > out && grep -q '^  70 .* 10.0 % .* pair$' out"));
-    CHECK_DONE(run(&made, "$RTL ranges -n 0 $T > out && grep -q '^ *72~ .* partly$' out"));
+        run(&made, "$RTL ranges -e -N pair $T > out && grep -q '^  70 .* 10.0 % .* pair$' out"));
+    CHECK_DONE(run(&made, "$RTL ranges --each -n 0 $T > out && grep -q '^ *72~ .* partly$' out"));
     CHECK_DONE(run(&made,
                    "grep -q '^not counted: 1 (in replays of graphs), 1 (no buffer was free)$' "
                    "out"));
@@ -252,7 +257,13 @@ const char *Counted_Ranges(void)
     /* A maximum of kernels is not known where ranges were counted as a whole. */
     CHECK_DONE(run(&made, OF_RANGE("step", "[\"metrics\"][\"waves_max\"]", "None")));
     CHECK_DONE(run(&made, OF_RANGE("step", "[\"metrics\"][\"waves\"]", "1")));
-    CHECK_DONE(run(&made, "$RTL ranges $T | grep -q '^ *3\\* .* layer$'"));
+    CHECK_DONE(run(&made, "$RTL ranges -e $T | grep -q '^ *3\\* .* layer$'"));
+    /* By name: 10 steps, in each a layer, in which is another one and in that a third. Of the steps
+     * 2 were not counted, and 3 with other work. */
+    CHECK_DONE(run(&made, "$RTL ranges $T > out && grep -q '^ *10\\* .*  step$' out &&"
+                          " test $(grep -c '^ *10.* layer$' out) = 3"));
+    CHECK_DONE(run(&made, OF_NAME("step", "[\"metrics\"][\"waves\"]",
+                                  "sum(i for i in range(1, 41, 4) if i % 5)")));
     made_clean(&made);
     return NULL;
 }

@@ -336,6 +336,11 @@ for attach in "trace -p 1" "trace --pid=1 -- true" "trace --attach 1" "attach 1"
     wrong 2 "cannot be attached to" "RTL_START=off" "rtl ctl start -p PID" -- "$rtl" $attach
 done
 wrong 1 "RTL_START=off" -- "$rtl" ctl start -p $$
+for id in 0 x 1:0 :1 0:1 1: 1:2:3 4294967295:1 -1; do
+    wrong 2 "'$id'" "--range" "PROCESS:ID" -- "$rtl" ranges led.db "--range=$id"
+done
+wrong 2 "led.db" "no range 9:9" -- "$rtl" ranges led.db --range 9:9
+wrong 2 "led.db" "--name" -- "$rtl" ranges led.db --name 'no such *'
 wrong 2 "'now'" -- "$rtl" doctor now
 wrong 2 "'now'" -- "$rtl" demo now
 [ ! -e none.db ] || fail "reading made a file"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define TABLE_MOST_COLUMNS 12u
+#define TABLE_MOST_COLUMNS 13u
 
 struct table;
 

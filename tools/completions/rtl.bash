@@ -91,7 +91,7 @@ _rtl() {
         view) options+=" --output --force --no-open --browser --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
-        ranges) options+=" --top --range --name --kernels --metrics --wide --json" ;;
+        ranges) options+=" --top --each --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --json --gpu$processes$times" ;;
         report) options+=" --output --force --families --json" ;;

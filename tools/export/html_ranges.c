@@ -1,6 +1,7 @@
 #include "export/html_ranges.h"
 
 #include "analysis/ranges_read.h"
+#include "analysis/ranges_sum.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "export/html_metrics.h"
@@ -101,16 +102,6 @@ static struct row *new_row(struct table *table)
     return row;
 }
 
-/* Ranges of one name are no union: times in which something ran are added up, too. One that never
- * ended has no length of which its work could be a part. */
-static void add_quantities(struct rtl_quantities *sum, const struct range_row *range)
-{
-    rtl_quantities_add(sum, &range->quantities);
-    for (unsigned i = RTL_QUANTITY_KERNELS; i <= RTL_QUANTITY_WALL_NS; ++i)
-        if (range->end || i != RTL_QUANTITY_WITHIN_NS)
-            sum->values[i] += range->quantities.values[i];
-}
-
 /* Adds what a range cost to the row that has it. */
 static void add_range(struct row *row, const struct range_row *range)
 {
@@ -132,7 +123,7 @@ static void add_range(struct row *row, const struct range_row *range)
     cells[ACTIVE] += time->active;
     cells[IDLE] += range->end ? rtl_range_time_idle(time, wall_of(range)) : 0;
     cells[LAUNCHES] += range->launches;
-    add_quantities(&row->quantities, range);
+    ranges_sum_quantities(&row->quantities, range);
 }
 
 static struct row *begin_row(struct work *work, struct table *table, const struct range_row *range,
@@ -268,18 +259,6 @@ static size_t merged_row(struct work *work, size_t i)
     return *slot - 1;
 }
 
-static void merge_counts(const struct work *work, struct row *row, const struct range_row *range)
-{
-    size_t count = work->reading.counts.count;
-    if (!range->counts)
-        return;
-    if (!row->counts)
-        row->counts = memory_new(count, sizeof *row->counts);
-    row->owned = true;
-    for (size_t i = 0; i < count; ++i)
-        rtl_count_merge(&row->counts[i], &range->counts[i]);
-}
-
 static void take_merged(struct work *work)
 {
     const struct ranges_reading *reading = &work->reading;
@@ -294,7 +273,8 @@ static void take_merged(struct work *work)
         struct row *row = &work->merged.rows[place];
         work->merging[i] = place;
         add_range(row, range);
-        merge_counts(work, row, range);
+        ranges_sum_counts(&row->counts, range, reading->counts.count);
+        row->owned = row->counts != NULL;
         /* It leads to the longest of them. */
         if (wall_of(range) > longest[place]) {
             longest[place] = wall_of(range);

@@ -1,5 +1,7 @@
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
+#include "ranges/groups.h"
 #include "ranges/view.h"
 
 #include <stdlib.h>
@@ -8,6 +10,13 @@
 static void add(json_t *object, const char *key, json_t *value)
 {
     (void)json_object_set_new(object, key, value);
+}
+
+/* A range may have an empty name. */
+static json_t *json_name(const struct ranges_view *view, uint32_t number)
+{
+    const char *name = ranges_name(view, number);
+    return *name ? open_text(name) : json_string("");
 }
 
 static json_t *json_names(const struct ranges_view *view, const struct range_row *row)
@@ -150,9 +159,7 @@ static json_t *json_row(const struct ranges_view *view, size_t range)
     add(object, "depth", json_integer(row->depth));
     add(object, "thread", open_id(row->thread));
     add(object, "kind", open_text(row->kind));
-    add(object, "name", json_string(""));
-    if (*ranges_name(view, row->name))
-        add(object, "name", open_text(ranges_name(view, row->name)));
+    add(object, "name", json_name(view, row->name));
     add(object, "start_ns", open_number(row->start));
     add(object, "end_ns", or_null(ended, row->end));
     add(object, "wall_ns", or_null(ended, ranges_wall(row)));
@@ -177,6 +184,51 @@ static json_t *json_row(const struct ranges_view *view, size_t range)
     return object;
 }
 
+/* `parent` is a place in the list. */
+static json_t *json_group(const struct ranges_view *view, struct ranges_group *group,
+                          json_t *parent)
+{
+    const struct rtl_range_time *time = &group->sum.time;
+    bool ended = group->open < group->ranges;
+    json_t *object = json_object();
+    add(object, "process", open_id(group->sum.process));
+    add(object, "depth", json_integer(group->sum.depth));
+    add(object, "parent", parent);
+    add(object, "name", json_name(view, group->sum.name));
+    add(object, "ranges", open_number(group->ranges));
+    add(object, "open", open_number(group->open));
+    add(object, "total_ns", open_number(group->walls.total));
+    add(object, "p50_ns", or_null(ended, stats_quantile(&group->walls, 500)));
+    add(object, "p99_ns", or_null(ended, stats_quantile(&group->walls, 990)));
+    add(object, "max_ns", or_null(ended, group->walls.max));
+    add(object, "busy_ns", open_number(time->busy));
+    add(object, "idle_ns", open_number(group->idle));
+    add(object, "kernels", open_number(time->kernels));
+    add(object, "kernel_ns", open_number(time->kernel_ns));
+    add(object, "copies", open_number(time->copies));
+    add(object, "copy_bytes", open_number(time->copy_bytes));
+    add(object, "graph_launches", open_number(group->sum.launches));
+    add_counting(object, view, &group->sum);
+    return object;
+}
+
+static json_t *json_groups(const struct ranges_view *view)
+{
+    const struct ranges_groups *groups = view->groups;
+    size_t *places = memory_new(groups->count, sizeof *places);
+    json_t *list = json_array();
+    for (size_t i = 0; i < groups->count; ++i) {
+        struct ranges_group *group = &groups->list[groups->order[i]];
+        size_t parent = group->sum.parent;
+        places[groups->order[i]] = i;
+        (void)json_array_append_new(
+            list, json_group(view, group,
+                             or_null(parent != SIZE_MAX, parent == SIZE_MAX ? 0 : places[parent])));
+    }
+    free(places);
+    return list;
+}
+
 int ranges_show_json(const struct ranges_view *view)
 {
     json_t *list = json_array();
@@ -190,5 +242,6 @@ int ranges_show_json(const struct ranges_view *view)
     add(object, "absent", absent_json(&view->absent));
     add(object, "counting", json_counting(view));
     add(object, "ranges", list);
+    add(object, "by_name", json_groups(view));
     return open_print_json(object, EXIT_FINE);
 }

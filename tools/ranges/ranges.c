@@ -1,12 +1,15 @@
 /* rtl ranges: what each range of a trace cost the GPU. */
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
 #include "common/trace_command.h"
+#include "ranges/groups.h"
 #include "ranges/view.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,27 @@ size_t ranges_count_chosen(const struct ranges_view *view)
     for (size_t i = 0; i < view->reading.count; ++i)
         count += ranges_chosen(view, &view->reading.rows[i]);
     return count;
+}
+
+/* Which ranges are shown. */
+
+/* A name that has the pattern's own letters is meant, too. */
+static void choose_names(struct ranges_view *view)
+{
+    const struct ranges_reading *reading = &view->reading;
+    const char *pattern = view->options->name;
+    bool *asked = memory_new(reading->texts.count, sizeof *asked);
+    view->named = memory_new(reading->texts.count, sizeof *view->named);
+    for (size_t i = 0; i < reading->count; ++i) {
+        uint32_t number = reading->rows[i].name;
+        view->several = view->several || reading->rows[i].process != reading->rows[0].process;
+        if (!pattern || asked[number])
+            continue;
+        const char *name = ranges_name(view, number);
+        asked[number] = true;
+        view->named[number] = strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
+    }
+    free(asked);
 }
 
 /* Which metrics are shown. */
@@ -82,12 +106,22 @@ static int show_chosen(struct ranges_view *view)
 {
     const struct ranges_options *options = view->options;
     size_t count = ranges_count_chosen(view);
+    struct ranges_groups groups;
+    if (options->process && count == 0)
+        return say_fail(EXIT_USAGE, "%s has no range %" PRIu32 ":%" PRIu64 "%s", options->path,
+                        options->process, options->id, options->name ? " of that name" : "");
     if (options->id && count == 0)
         return say_fail(EXIT_USAGE, "%s has no range %" PRIu64 "%s", options->path, options->id,
                         options->name ? " of that name" : "");
     if (options->name && count == 0)
         return say_fail(EXIT_USAGE, "%s has no range of the name that --name gives", options->path);
-    return options->json ? ranges_show_json(view) : ranges_show_text(view);
+    if (!options->json && (options->each || options->id || options->kernels))
+        return ranges_show_text(view);
+    ranges_groups_make(view, &groups);
+    view->groups = &groups;
+    int status = options->json ? ranges_show_json(view) : ranges_show_text(view);
+    ranges_groups_free(&groups);
+    return status;
 }
 
 static int show(rtl_trace_t *trace, const struct ranges_options *options)
@@ -99,9 +133,11 @@ static int show(rtl_trace_t *trace, const struct ranges_options *options)
         absent_read(trace, 0, RTL_TRACE_NONE, &view.absent) != RTL_OK ||
         rtlTraceUncounted(trace, &view.uncounted, &view.uncounted_count) != RTL_OK)
         return open_failed(trace, options->path);
+    choose_names(&view);
     int status = take_metrics(&view, &recorded);
     if (status == 0)
         status = show_chosen(&view);
+    free(view.named);
     ranges_free(&view.reading);
     return status;
 }
@@ -120,9 +156,10 @@ static int parse_metrics(const char *text, struct ranges_options *options)
 }
 
 static const struct argp_option option_list[] = {
-    {"top", 'n', "COUNT", 0, "how many ranges are shown, 40 by default, 0 for all; not in JSON", 0},
-    {"range", 'r', "ID", 0, "this range alone, with its kernels by name", 0},
-    {"name", 'N', "TEXT", 0, "ranges of this name alone", 0},
+    {"top", 'n', "COUNT", 0, "how many lines are shown, 40 by default, 0 for all; not in JSON", 0},
+    {"each", 'e', NULL, 0, "a line for each range, not for each name", 0},
+    {"range", 'r', "[PROCESS:]ID", 0, "this range alone, with its kernels by name", 0},
+    {"name", 'N', "PATTERN", 0, "ranges of this name alone, or whose names fit ('layer *')", 0},
     {"kernels", 'k', NULL, 0, "the kernels of each range, one by one, in launch order", 0},
     {"metrics", 'm', "NAME,...", 0,
      "these metrics in the place of times and counts (those that were recorded are shown without); "
@@ -133,13 +170,28 @@ static const struct argp_option option_list[] = {
     {0},
 };
 
-static int parse_id(const char *text, uint64_t *id)
+/* A number from 1 on, up to `behind`; NULL if it is none. */
+static const char *take_number(const char *text, char behind, uint64_t most, uint64_t *number)
 {
     char *end;
     errno = 0;
-    *id = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || *id == 0)
-        return say_fail(EINVAL, "'%s' is no id for --range: it is a number from 1 on", text);
+    *number = strtoull(text, &end, 10);
+    bool fits = text[0] >= '0' && text[0] <= '9' && errno == 0 && *number > 0 && *number <= most;
+    return fits && *end == behind ? end : NULL;
+}
+
+static int parse_id(const char *text, struct ranges_options *options)
+{
+    uint64_t process = 0;
+    const char *id = text;
+    if (strchr(text, ':')) {
+        const char *colon = take_number(text, ':', UINT32_MAX - 1, &process);
+        id = colon ? colon + 1 : NULL;
+    }
+    if (!id || !take_number(id, '\0', UINT64_MAX, &options->id))
+        return say_fail(EINVAL,
+                        "'%s' is no id for --range: it is a number from 1 on, or PROCESS:ID", text);
+    options->process = (uint32_t)process;
     return 0;
 }
 
@@ -150,12 +202,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'n':
         return parse_count("top", value, &options->top);
     case 'r':
-        return parse_id(value, &options->id);
+        return parse_id(value, options);
     case 'N':
         options->name = value;
         return 0;
     case 'm':
         return parse_metrics(value, options);
+    case 'e':
+        options->each = true;
+        return 0;
     case 'k':
         options->kernels = true;
         return 0;
@@ -177,13 +232,17 @@ int cmd_ranges(int argc, char **argv)
     static const char doc[] =
         "Shows what each range of a trace (rtlRangePush, roctxRangePush, …) cost the GPU: the "
         "kernels and copies that were submitted in it, or in a range within it, and the graphs "
-        "that were launched."
-        "\vwall: the range's own time. busy: a kernel of it ran, or more; that may be after its "
-        "end. idle: of wall, when none of its kernels ran and none of its copies was made.\n\n"
+        "that were launched. Ranges of one name that lie in ranges of the same names are one "
+        "line; --each has them one by one."
+        "\vtotal, p50, p99: of the ranges' own times (wall). busy: a kernel of it ran, or more; "
+        "that may be after its end. idle: of wall, when none of its kernels ran and none of its "
+        "copies was made. By name these are sums.\n\n"
         "Examples:\n"
         "  rtl ranges trace.db\n"
+        "  rtl ranges trace.db --each --name 'layer *'\n"
         "  rtl ranges trace.db --name decode --json\n"
         "  rtl ranges trace.db --range 17 --kernels\n"
+        "  rtl ranges ranks.db --range 2:17                  of process 2\n"
         "  rtl ranges trace.db --metrics gpu_active,lane_use";
     static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
     struct ranges_options options = {.top = TOP_DEFAULT};

@@ -3,6 +3,8 @@
 #include "common/plain.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "ranges/cells.h"
+#include "ranges/groups.h"
 #include "ranges/view.h"
 
 #include <inttypes.h>
@@ -12,35 +14,15 @@
 
 #define OF_KERNELS 8u /* metrics that a table of kernels has columns for */
 /* Of a table, with its terminator. */
-#define LAYOUT         (TABLE_MOST_COLUMNS + 1)
-#define NAMES_SHOWN    10u /* of kernels, of one range */
-#define DEEPEST_INDENT 16u
-
-static void show_range_name(struct table *table, const struct ranges_view *view,
-                            const struct range_row *row)
-{
-    unsigned indent = 2 * (row->depth < DEEPEST_INDENT ? row->depth : DEEPEST_INDENT);
-    char space[2 * DEEPEST_INDENT + 1];
-    (void)snprintf(space, sizeof space, "%*s", (int)indent, "");
-    table_name(table, space, ranges_name(view, row->name));
-}
-
-/* Of a range: "*" if it was counted together with other work, "~" if not all of its kernels were
- * counted. */
-static const char *mark_of(const struct ranges_view *view, const struct range_row *row)
-{
-    const struct counts_process process = counts_process(&view->reading.counts, row->process);
-    bool whole = !process.counting || !process.kernels ||
-                 ranges_counted(&view->reading, row) >= row->time.kernels;
-    return row->shared ? "*" : whole ? "" : "~";
-}
+#define LAYOUT      (TABLE_MOST_COLUMNS + 1)
+#define NAMES_SHOWN 10u /* of kernels, of one range */
 
 static void show_id(struct table *table, const struct ranges_view *view,
                     const struct range_row *row)
 {
     char cell[32];
     (void)snprintf(cell, sizeof cell, "%" PRIu64 "%s", row->id,
-                   view->measure_count ? mark_of(view, row) : "");
+                   view->measure_count ? ranges_mark(view, row) : "");
     table_cell(table, cell);
 }
 
@@ -63,40 +45,6 @@ static void show_times(struct table *table, const struct ranges_view *view,
     table_cell(table, row->launches ? show_count(row->launches).text : "-");
 }
 
-static void show_value(struct table *table, const struct rtl_measure *measure,
-                       const struct rtl_value *value)
-{
-    const char *unit = measure->metric->unit;
-    char cell[64];
-    if (strcmp(unit, "ns") == 0)
-        table_cell(table, show_duration(value->number).text);
-    else if (value->whole)
-        table_cell(table, show_count(value->exact).text);
-    else {
-        (void)snprintf(cell, sizeof cell, strcmp(unit, "%") == 0 ? "%.1f %%" : "%.2f",
-                       value->number);
-        table_cell(table, cell);
-    }
-}
-
-static void show_metrics(struct table *table, const struct ranges_view *view,
-                         const struct range_row *row)
-{
-    for (size_t i = 0; i < view->measure_count; ++i) {
-        struct rtl_value value;
-        if (ranges_value(row, &view->measures[i], &value))
-            show_value(table, &view->measures[i], &value);
-        else
-            table_cell(table, "-");
-    }
-}
-
-static void show_metric_names(struct table *table, const struct ranges_view *view)
-{
-    for (size_t i = 0; i < view->measure_count; ++i)
-        table_cell(table, view->measures[i].metric->name);
-}
-
 /* Metrics in the place of times and counts, or beside some of them. */
 static struct table *begin_table(const struct ranges_view *view, char layout[LAYOUT])
 {
@@ -107,14 +55,17 @@ static struct table *begin_table(const struct ranges_view *view, char layout[LAY
     size_t count = chosen_only      ? 0
                    : view->recorded ? sizeof fewer / sizeof fewer[0]
                                     : sizeof times / sizeof times[0];
-    memset(layout, 'r', 1 + count + view->measure_count);
-    layout[1 + count + view->measure_count] = 'n';
+    size_t before = (size_t)view->several + 1 + count + view->measure_count;
+    memset(layout, 'r', before);
+    layout[before] = 'n';
     struct table *table = table_new(layout);
     table_wide(table, view->options->wide);
+    if (view->several)
+        table_cell(table, "process");
     table_cell(table, "id");
     for (size_t i = 0; i < count; ++i)
         table_cell(table, heading[i]);
-    show_metric_names(table, view);
+    ranges_cell_metric_names(table, view);
     table_cell(table, "range");
     return table;
 }
@@ -128,12 +79,13 @@ static void show_table(const struct ranges_view *view)
         const struct range_row *row = &view->reading.rows[i];
         if (!ranges_chosen(view, row))
             continue;
+        ranges_cell_process(table, view, row->process);
         if (view->measure_count && !view->recorded)
             show_id(table, view, row);
         else
             show_times(table, view, row);
-        show_metrics(table, view, row);
-        show_range_name(table, view, row);
+        ranges_cell_metrics(table, view, row);
+        ranges_cell_name(table, view, row);
         --left;
     }
     table_print(table, stdout);
@@ -173,7 +125,7 @@ static void show_kernel_metrics(struct table *table, const struct ranges_view *v
         if (!is_of_kernels(view, i))
             continue;
         if (ranges_kernel_value(kernel, &view->measures[i], &value))
-            show_value(table, &view->measures[i], &value);
+            ranges_cell_value(table, &view->measures[i], &value);
         else
             table_cell(table, "-");
     }
@@ -271,7 +223,7 @@ static void show_marks(const struct ranges_view *view)
     bool shared = false;
     bool parts = false;
     for (size_t i = 0; view->measure_count && i < view->reading.count; ++i) {
-        const char *mark = mark_of(view, &view->reading.rows[i]);
+        const char *mark = ranges_mark(view, &view->reading.rows[i]);
         bool shown = ranges_chosen(view, &view->reading.rows[i]);
         shared = shared || (shown && *mark == '*');
         parts = parts || (shown && *mark == '~');
@@ -283,26 +235,39 @@ static void show_marks(const struct ranges_view *view)
         (void)printf("  ~ not all of its kernels were counted\n");
 }
 
+static void show_count_line(const struct ranges_view *view, size_t count)
+{
+    uint64_t outside = view->reading.outside;
+    if (view->reading.count == 0) {
+        (void)printf("%s has no ranges\n", plain(view->options->path));
+        return;
+    }
+    (void)printf("%s", show_things(count, "range").text);
+    if (view->groups && count > view->groups->count)
+        (void)printf(", by name (--each shows them one by one)");
+    if (outside)
+        (void)printf("; %s %s in none", show_things(outside, "kernel").text, show_are(outside));
+    (void)putchar('\n');
+}
+
 int ranges_show_text(const struct ranges_view *view)
 {
     const struct ranges_options *options = view->options;
     size_t count = ranges_count_chosen(view);
     char absent[512];
-    if (view->reading.count == 0)
-        (void)printf("%s has no ranges\n", plain(options->path));
-    else
-        (void)printf("%s; %s %s in none\n", show_things(count, "range").text,
-                     show_things(view->reading.outside, "kernel").text,
-                     show_are(view->reading.outside));
+    show_count_line(view, count);
     absent_say(&view->absent, absent, sizeof absent);
     if (absent[0])
         (void)printf("  %s, and in no range\n", absent);
     show_counting(view);
     counts_show_uncounted(view->uncounted, view->uncounted_count, stdout);
-    if (count > 0)
+    size_t rows = !view->groups ? count : view->groups->count;
+    if (rows > 0 && view->groups)
+        ranges_show_groups(view);
+    else if (rows > 0)
         show_table(view);
-    if (options->top && count > options->top)
-        (void)printf("  and %s more (--top 0 shows all)\n", show_count(count - options->top).text);
+    if (options->top && rows > options->top)
+        (void)printf("  and %s more (--top 0 shows all)\n", show_count(rows - options->top).text);
     if (view->left_out)
         (void)printf("  and %s (--metrics chooses, --json has all)\n",
                      show_things(view->left_out, "more metric").text);

@@ -11,23 +11,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define METRICS_SHOWN  10u /**< as many as a table has columns for */
 #define RECORDED_SHOWN 7u  /**< the same, beside times */
 
 struct ranges_options {
     const char *path;
-    const char *name; /**< NULL: all */
+    const char *name; /**< a pattern, or a whole name; NULL: all */
     uint64_t id;      /**< 0: all */
+    uint32_t process; /**< of `id`; 0: any */
     unsigned top;
-    bool json, kernels, list, all, wide;
+    bool json, each, kernels, list, all, wide;
     struct metrics metrics;
 };
+
+struct ranges_groups;
 
 struct ranges_view {
     const struct ranges_options *options;
     struct ranges_reading reading;
+    bool *named;  /**< by number in reading.texts: it is one that options->name chooses */
+    bool several; /**< ranges are of several processes */
+    struct ranges_groups *groups; /**< NULL: ranges are shown one by one */
     bool recorded; /**< metrics are those that the trace was made for, not chosen here */
     struct rtl_measure measures[METRICS_MOST];
     size_t measure_count;
@@ -46,7 +51,8 @@ static inline bool ranges_chosen(const struct ranges_view *view, const struct ra
 {
     const struct ranges_options *options = view->options;
     return (!options->id || row->id == options->id) &&
-           (!options->name || strcmp(ranges_name(view, row->name), options->name) == 0);
+           (!options->process || row->process == options->process) &&
+           (!options->name || view->named[row->name]);
 }
 
 /** Of one that ended. */
@@ -61,5 +67,8 @@ size_t ranges_count_chosen(const struct ranges_view *view);
 /** Shows them. Both return an exit status. */
 int ranges_show_text(const struct ranges_view *view);
 int ranges_show_json(const struct ranges_view *view);
+
+/** The table of view->groups. */
+void ranges_show_groups(const struct ranges_view *view);
 
 #endif

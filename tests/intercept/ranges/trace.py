@@ -131,6 +131,39 @@ for row in said['ranges']:
         if packets[kernel['id']] != kernel['packet'] or kernel['packet'] < last_packet.get(queue, -1):
             sys.exit(f'{what}: the kernels of a queue are not in the order of its packets')
         last_packet[queue] = kernel['packet']
+
+# By name: ranges whose names are the same from the outermost one in.
+def path_of(key):
+    return key[0], tuple(ranges[outer]['name'] for outer in reversed(list(around(key))))
+
+
+def ranked(times, share):
+    """The least of the times that so many thousandths of them do not exceed."""
+    return sorted(times)[-(-len(times) * share // 1000) - 1] if times else None
+
+
+by_path = {}
+for row in said['ranges']:
+    by_path.setdefault(path_of((row['process'], row['id'])), []).append(row)
+paths = []
+for row in said['by_name']:
+    outer = paths[row['parent']][1] if row['parent'] is not None else ()
+    paths.append((row['process'], (*outer, row['name'])))
+same('names', sorted(paths), sorted(by_path))
+for row, path in zip(said['by_name'], paths):
+    of = by_path[path]
+    walls = [one['wall_ns'] for one in of if one['end_ns'] is not None]
+    wanted = {'ranges': len(of), 'open': len(of) - len(walls), 'depth': len(path[1]) - 1, 'total_ns': sum(walls),
+              'p50_ns': ranked(walls, 500), 'p99_ns': ranked(walls, 990), 'max_ns': max(walls, default=None),
+              'idle_ns': sum(one['idle_ns'] or 0 for one in of), 'graph_launches': sum(one['graph_launches'] for one in of)}
+    wanted.update({field: sum(one[field] for one in of) for field in ('busy_ns', 'kernels', 'kernel_ns', 'copies', 'copy_bytes')})
+    for field, value in wanted.items():
+        same(f'{field} of the ranges {path}', row[field], value)
+    same(f'metric kernels of the ranges {path}', row['metrics']['kernels'], wanted['kernels'])
+for parent in {row['parent'] for row in said['by_name']}:
+    totals = [row['total_ns'] for row in said['by_name'] if row['parent'] == parent]
+    same(f'order of the names within {parent}', totals, sorted(totals, reverse=True))
+
 if not any(row['kernels'] for row in said['ranges']):
     sys.exit('nothing was compared: no range has kernels')
 print(len(ranges), 'ranges,', len(kernel_rows), 'kernels')
