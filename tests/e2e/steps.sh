@@ -39,6 +39,8 @@ status 0 "kernels>10.5 %"
 "$rtl" diff --fail-if "kernels > 5%" serve.db slow.db 2>fail.err >diff.out || true
 equal "what is beyond its limit" "$(cat fail.err)" \
     "rtl: kernels: hip_takes(int*, unsigned int const*) got slower by 10.0 %, more than 5 %"
+"$rtl" diff --fail-if "kernels > 5%" serve.db slow.db >both.out 2>&1 || true
+equal "what a log of both ends with" "$(tail -n 1 both.out)" "$(cat fail.err)"
 
 # refused PATTERN COMMAND...: status 2, one sentence that says so.
 refused() {

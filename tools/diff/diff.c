@@ -7,6 +7,7 @@
 #include "diff/view.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TOP_DEFAULT 20u
@@ -45,6 +46,8 @@ static int run(const struct options *options, struct family_rules *rules)
         status = diff_limits_check(&options->limits, diff);
     if (status == EXIT_FINE)
         status = options->json ? diff_show_json(diff) : diff_show_text(diff);
+    /* What is beyond its limit is said behind the tables, also where both go into one file. */
+    (void)fflush(stdout);
     return status == EXIT_FINE ? diff_limits_judge(&options->limits, diff) : status;
 }
 
