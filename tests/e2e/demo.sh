@@ -16,6 +16,23 @@ recorded=$(ask demo.db 'SELECT count(*) FROM kernels')
 [ "$recorded" -gt 15000 ] || fail "only $recorded kernels are in the trace of 60 tokens"
 [ "$executed" -ge "$recorded" ] || fail "the trace has $recorded kernels, the device executed $executed"
 
+# A signal ends it in order, as a server, with the tokens that it has.
+(
+    export SOFTGPU_TRUTH=$scratch/ended SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so
+    exec "$rtl" trace -q -m full --gpu soft -o ended.db -- "$build/bin/rtl-demo-decode" --tokens 50000 >ended.out 2>ended.err
+) &
+recorder=$!
+# How many kernels it has had; nothing before there is one.
+seen() {
+    local program
+    program=$(pgrep -P $recorder) && "$rtl" ctl status -p "$program" --json 2>status.err | jq '.[0].seen // 0'
+}
+until [ "$(seen)" -gt 1000 ] 2>>status.err; do sleep 0.1; done
+kill $recorder
+wait $recorder || fail "the demo that was told to end ended with status $?"
+grep -q '^decoded [1-9][0-9]* tokens.* matches the host' ended.out || fail "what it has decoded is not the host's"
+"$rtl" check --truth ended ended.db >check.out 2>check.err || fail "rtl check --truth of it ended with status $?"
+
 "$rtl" demo --keep kept.db >whole.out 2>whole.err || fail "rtl demo ended with status $?"
 grep -q -i 'complete' whole.out whole.err || fail "rtl demo does not say that the trace is complete"
 

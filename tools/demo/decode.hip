@@ -8,6 +8,7 @@
 #include "kernels.h"
 
 #include <argp.h>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -318,6 +319,15 @@ struct Output {
         : logits(static_cast<size_t>(steps) * DECODE_VOCABULARY), tokens(static_cast<size_t>(steps))
     {
     }
+    int steps() const
+    {
+        return static_cast<int>(tokens.size());
+    }
+    void keep(int steps)
+    {
+        logits.resize(static_cast<size_t>(steps) * DECODE_VOCABULARY);
+        tokens.resize(static_cast<size_t>(steps));
+    }
     uint64_t checksum() const
     {
         uint64_t sum = 0xCBF29CE484222325U;
@@ -330,6 +340,14 @@ struct Output {
     }
 };
 
+// A server ends by a signal, and in order: with the step that it is at.
+volatile std::sig_atomic_t told_to_end = 0;
+
+void end_in_order(int)
+{
+    told_to_end = 1;
+}
+
 // The first step eagerly, as a warm-up; the others as replays of the captured one.
 Output decode_all(const Options &options, const Model &model, Count *count)
 {
@@ -337,7 +355,8 @@ Output decode_all(const Options &options, const Model &model, Count *count)
     Output output(options.tokens + 1);
     hipGraphExec_t exec = nullptr;
     int32_t token = first_token;
-    for (int position = 0; position <= options.tokens; position++) {
+    int position = 0;
+    for (; position <= options.tokens && (position == 0 || !told_to_end); position++) {
         copy_in(pipe, model, token, position);
         if (position == 0) {
             launch_step(Launcher(pipe.compute, &count->eager), model, options.layers);
@@ -355,14 +374,15 @@ Output decode_all(const Options &options, const Model &model, Count *count)
     }
     must(hipDeviceSynchronize(), "waiting for the GPU");
     must(hipGraphExecDestroy(exec), "destroying the graph");
+    output.keep(position);
     return output;
 }
 
 bool matches_host(const Options &options, const Weights &weights, const Output &output)
 {
-    Output host(options.tokens + 1);
+    Output host(output.steps());
     if (decode_reference(weights.layers.data(), weights.embedding.data(), options.layers,
-                         first_token, options.tokens + 1, host.logits.data(),
+                         first_token, output.steps(), host.logits.data(),
                          host.tokens.data()) != 0) {
         std::fprintf(stderr, "rtl-demo-decode: out of memory\n");
         std::exit(1);
@@ -414,6 +434,7 @@ int main(int argc, char **argv)
     if (argp_parse(&parser, argc, argv, 0, nullptr, &options) != 0) {
         return 1;
     }
+    std::signal(SIGTERM, end_in_order);
     require_gpu();
     Weights weights(options.layers);
     Count count;
@@ -422,11 +443,11 @@ int main(int argc, char **argv)
     if (!matches_host(options, weights, output)) {
         std::fprintf(
             stderr, "rtl-demo-decode: decoded %d tokens, checksum %016llx, differs from the host\n",
-            options.tokens, checksum);
+            output.steps() - 1, checksum);
         return 1;
     }
     if (!options.quiet) {
-        std::printf("decoded %d tokens, checksum %016llx, matches the host\n", options.tokens,
+        std::printf("decoded %d tokens, checksum %016llx, matches the host\n", output.steps() - 1,
                     checksum);
         std::printf(
             "launched %llu kernels: %llu eagerly, %llu in %llu replays of a graph of %llu\n",
