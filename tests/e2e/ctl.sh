@@ -166,6 +166,19 @@ killed)
     ! "$rtl" check t.db >check.out 2>&1 || fail "a kernel in flight is complete"
     grep -q '^INCOMPLETE: .*1 of 1 processes ended without telling: at most [0-9]* of its packets' check.out ||
         fail "the verdict does not say how many are unaccounted for"
+    # What is in flight is not lost while the recording goes on. It is when the process has been killed.
+    SOFTGPU_DURATION='storm_endless=1000000000000,*=1000'
+    begin
+    run 10
+    echo "endless 7" >&"${program[1]}"
+    answer "begun 7"
+    until [ "$("$rtl" check --json t.db | jq .total.pending)" = 7 ]; do sleep 0.05; done
+    "$rtl" idle t.db >idle.out
+    grep -q '7 kernels are not in the trace (not stored yet)' idle.out || fail "kernels in flight: $(cat idle.out)"
+    kill -KILL "$pid"
+    wait "$program_PID" 2>/dev/null || true
+    "$rtl" idle t.db >idle.out
+    grep -q '7 kernels are not in the trace (lost)' idle.out || fail "kernels that were killed: $(cat idle.out)"
     ;;
 held)
     # The collector is held up, the ring is full, and the process is killed: what was done and waited for room is lost for that

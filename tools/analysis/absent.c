@@ -5,7 +5,7 @@
 #include "common/show.h"
 #include "store/select.h"
 
-static void add(rtl_trace_t *trace, const rtl_ledger_t *row, struct absent *absent)
+static void add(rtl_trace_t *trace, const rtl_ledger_t *row, bool recording, struct absent *absent)
 {
     struct account account;
     account_of(row, &account);
@@ -15,7 +15,7 @@ static void add(rtl_trace_t *trace, const rtl_ledger_t *row, struct absent *abse
     *sum += by_mode + lost;
     absent->by_mode += by_mode;
     absent->why.mode = by_mode ? partial_mode(trace, row->process) : absent->why.mode;
-    absent->why.lost = absent->why.lost || lost > 0;
+    partial_add_missing(&absent->why, &account, recording);
     for (unsigned what = 0; what < RTL_OPAQUE_OF_DIRECT; ++what) {
         absent->packets += row->opaque[what];
         absent->why.opaque = absent->why.opaque || row->opaque[what] > 0;
@@ -38,6 +38,7 @@ rtl_status_t absent_read(rtl_trace_t *trace, uint32_t process, uint32_t gpu, str
     size_t row_count;
     size_t queue_count;
     *absent = (struct absent){0};
+    bool recording = partial_recording(trace);
     rtl_status_t status = rtlTraceQueues(trace, &queues, &queue_count);
     if (status == RTL_OK)
         status = rtlTraceLedger(trace, &rows, &row_count);
@@ -45,7 +46,7 @@ rtl_status_t absent_read(rtl_trace_t *trace, uint32_t process, uint32_t gpu, str
         uint32_t of = gpu_of(&rows[i], queues, queue_count);
         if ((process == 0 || rows[i].process == process) && (gpu == RTL_TRACE_NONE || of == gpu) &&
             rtl_trace_selects(trace, rows[i].process, of))
-            add(trace, &rows[i], absent);
+            add(trace, &rows[i], recording, absent);
     }
     return status;
 }

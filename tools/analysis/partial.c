@@ -2,6 +2,7 @@
 
 #include "analysis/account.h"
 #include "common/plain.h"
+#include "common/settle.h"
 #include "common/show.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ const char *partial_mode(rtl_trace_t *trace, uint32_t process)
 
 /* Of a trace that does not tell why kernels were left out, the mode tells whether it may be that.
  */
-static void add(rtl_trace_t *trace, const rtl_ledger_t *row, struct partial *partial)
+static void add(rtl_trace_t *trace, const rtl_ledger_t *row, bool recording,
+                struct partial *partial)
 {
     struct account account;
     account_of(row, &account);
@@ -31,8 +33,20 @@ static void add(rtl_trace_t *trace, const rtl_ledger_t *row, struct partial *par
     partial->stopped = partial->stopped || account.skipped > by_mode;
     for (unsigned what = 0; what < RTL_OPAQUES; ++what)
         partial->opaque = partial->opaque || row->opaque_of_graphs[what] > 0;
-    partial->lost =
-        partial->lost || account.lost_total > 0 || account.pending > 0 || account.unstored > 0;
+    partial_add_missing(partial, &account, recording);
+}
+
+bool partial_recording(rtl_trace_t *trace)
+{
+    rtl_trace_info_t info;
+    return rtlTraceInfo(trace, &info) == RTL_OK && settle_is_recording(&info);
+}
+
+void partial_add_missing(struct partial *partial, const struct account *account, bool recording)
+{
+    bool under_way = account->pending + account->unstored > 0;
+    partial->lost = partial->lost || account->lost_total > 0 || (under_way && !recording);
+    partial->unstored = partial->unstored || (under_way && recording);
 }
 
 bool partial_is(const rtl_graph_launch_t *launch)
@@ -45,10 +59,11 @@ rtl_status_t partial_read(rtl_trace_t *trace, uint32_t process, struct partial *
     const rtl_ledger_t *rows;
     size_t count;
     *partial = (struct partial){0};
+    bool recording = partial_recording(trace);
     rtl_status_t status = rtlTraceLedger(trace, &rows, &count);
     for (size_t i = 0; status == RTL_OK && i < count; ++i)
         if ((process == 0 || rows[i].process == process) && !account_is_copies(trace, &rows[i]))
-            add(trace, &rows[i], partial);
+            add(trace, &rows[i], recording, partial);
     return status;
 }
 
@@ -63,6 +78,7 @@ void partial_say(const struct partial *partial, char *text, size_t size)
         {partial->stopped, "left out while recording was stopped"},
         {partial->opaque, "in packets that RTL cannot look into"},
         {partial->lost, "lost"},
+        {partial->unstored, "not stored yet"},
     };
     size_t used = 0;
     if (partial->mode)
@@ -108,5 +124,7 @@ json_t *partial_json(const struct partial *partial, uint64_t launches)
         (void)json_array_append_new(list, json_string("opaque"));
     if (launches && partial->lost)
         (void)json_array_append_new(list, json_string("lost"));
+    if (launches && partial->unstored)
+        (void)json_array_append_new(list, json_string("unstored"));
     return list;
 }

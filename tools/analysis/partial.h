@@ -19,7 +19,16 @@ struct partial {
     bool stopped;     /**< kernels were left out while recording was stopped */
     bool opaque;      /**< kernels are in packets that RTL cannot look into */
     bool lost;        /**< kernels were lost */
+    bool unstored;    /**< kernels are under way to the file: the recording goes on */
 };
+
+struct account;
+
+/** Adds what an account says of work that was to be in the trace and is not. */
+void partial_add_missing(struct partial *partial, const struct account *account, bool recording);
+
+/** Whether the recording of a trace goes on. */
+bool partial_recording(rtl_trace_t *trace);
 
 /** The mode of a process, NULL if that is full: it leaves nothing out. The trace's. */
 const char *partial_mode(rtl_trace_t *trace, uint32_t process);
@@ -42,7 +51,8 @@ void partial_show(const struct partial *partial, uint64_t launches, const char *
  * out nothing. */
 void partial_show_none(const struct partial *partial, FILE *out);
 
-/** The reasons: "mode", "stopped", "opaque", "lost", as far as they are there. A new reference. */
+/** The reasons: "mode", "stopped", "opaque", "lost", "unstored", as far as they are there. A new
+ * reference. */
 json_t *partial_json(const struct partial *partial, uint64_t launches);
 
 #endif
