@@ -190,7 +190,9 @@ static int open_page(const struct view *view)
         ;
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE)
         return EXIT_FINE;
-    return say_fail(EXIT_DIFFERENT, "'%s' did not open %s; open it by hand, or name a --browser",
+    return say_fail(EXIT_DIFFERENT,
+                    "'%s' did not open %s; open it by hand, name a --browser, or make the page "
+                    "alone (--no-open)",
                     browser, page);
 }
 
