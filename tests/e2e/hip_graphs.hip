@@ -2,8 +2,8 @@
 // truth log tells apart: each node's kernel lasts a time of its own, which is its argument. At the
 // end the program reads that log (SOFTGPU_TRUTH) and writes to HIP_GRAPHS_EXPECTED, for each kernel
 // that the device has executed, what a trace must say of it: queue and packet, the call it came
-// from, graph, generation, launch, node, the range that was open at its launch, and the one that was
-// open when its node was captured.
+// from, graph, generation, launch, node, the range that was open at its launch, and the one that
+// was open when its node was captured.
 //
 // A graph's number is the how many-th it is that was instantiated, its nodes count in the order in
 // which they were made, its launches from 1. HIP 5.2 keeps a pointer to a node's arguments, not a
@@ -264,8 +264,8 @@ void destroy(Graph &graph, hipGraph_t source)
     MUST(hipGraphDestroy(source));
 }
 
-// A model's layers as ranges: those that are open while a kernel is captured are its node's, at each
-// replay.
+// A model's layers as ranges: those that are open while a kernel is captured are its node's, at
+// each replay.
 void captured()
 {
     hipStream_t stream = new_stream();
