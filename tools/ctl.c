@@ -19,6 +19,7 @@
 #include "common/private.h"
 #include "common/say.h"
 #include "common/table.h"
+#include "ctl_record.h"
 #include "ctl_steps.h"
 #include "ring/files.h"
 #include "ring/maker.h"
@@ -677,6 +678,29 @@ static int ask(const struct options *options, struct targets *targets)
     return failed ? failed : change(targets, options->action);
 }
 
+/* The processes have been stopped: waits for what they recorded, and tells of it where that is what
+ * was asked for. */
+static void end_recording(const struct options *options, const struct targets *targets,
+                          uint64_t since, uint64_t before)
+{
+    char path[PATH_MAX];
+    if (targets->count == 0 || !ctl_record_trace(targets->items[0].session, path, sizeof path))
+        return;
+    ctl_record_wait(path, since, targets->count);
+    uint64_t after = options->record ? ctl_record_kernels(path) : 0;
+    if (options->record)
+        ctl_record_tell(path, after > before ? after - before : 0);
+}
+
+/* What is in the trace when it begins. */
+static uint64_t stored_before(const struct options *options, const struct targets *targets)
+{
+    char path[PATH_MAX];
+    bool known = options->record && targets->count > 0 &&
+                 ctl_record_trace(targets->items[0].session, path, sizeof path);
+    return known ? ctl_record_kernels(path) : 0;
+}
+
 static int run(const struct options *options, struct targets *targets)
 {
     if (options->action == ACTION_STATUS)
@@ -689,6 +713,7 @@ static int run(const struct options *options, struct targets *targets)
     if (options->action == ACTION_START && !all_collected(targets))
         return EXIT_DIFFERENT;
     bool waits = options->duration || options->steps;
+    uint64_t before = stored_before(options, targets);
     struct window window;
     int failed = waits ? begin_window(options, targets, &window) : EXIT_FINE;
     if (failed == EXIT_FINE)
@@ -702,9 +727,14 @@ static int run(const struct options *options, struct targets *targets)
             options->steps ? "steps were there" : "time was over");
         return options->steps ? EXIT_DIFFERENT : EXIT_FINE;
     }
+    uint64_t since = rtl_now();
     forget_all(targets);
     failed = find(&stop, targets);
-    return failed ? failed : ask(&stop, targets);
+    if (failed == EXIT_FINE)
+        failed = ask(&stop, targets);
+    if (failed == EXIT_FINE)
+        end_recording(&stop, targets, since, before);
+    return failed;
 }
 
 /* A ring takes a descriptor. */

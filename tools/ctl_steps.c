@@ -2,26 +2,19 @@
 
 #include "analysis/steps.h"
 #include "common/command.h"
-#include "common/private.h"
 #include "common/say.h"
+#include "ctl_record.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 int ctl_steps_trace(const char *session, char *path, size_t size)
 {
-    int folder = rtl_private_folder(session);
-    ssize_t length = folder >= 0 ? readlinkat(folder, "trace", path, size) : -1;
-    int error = errno;
-    if (folder >= 0)
-        (void)close(folder);
-    if (length <= 0 || (size_t)length >= size)
-        return say_fail(EXIT_USAGE,
-                        "the trace of session %s is not known, so its steps cannot be "
-                        "counted: %s",
-                        session, say_errno(length < 0 ? error : ENAMETOOLONG));
-    path[length] = '\0';
-    return EXIT_FINE;
+    if (ctl_record_trace(session, path, size))
+        return EXIT_FINE;
+    return say_fail(EXIT_USAGE,
+                    "the trace of session %s is not known, so its steps cannot be "
+                    "counted: %s",
+                    session, say_errno(errno));
 }
 
 uint64_t ctl_steps_count(const char *path)

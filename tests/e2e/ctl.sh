@@ -365,6 +365,12 @@ steps)
     "$rtl" ctl start --steps 30 "$pid" || fail "the second window ended with status $?"
     again=$("$rtl" steps --json t.db | jq '[.threads[].phases[].steps] | add')
     [ "$again" -ge $((steps + 30)) ] || fail "a second window of 30 steps has $((again - steps))"
+    # What rtl ctl record tells is in the trace when it ends.
+    kernels=$(ask t.db 'SELECT count(*) FROM kernels')
+    "$rtl" ctl record 300ms "$pid" >record.out || fail "rtl ctl record ended with status $?"
+    more=$(($(ask t.db 'SELECT count(*) FROM kernels') - kernels))
+    [ "$more" -gt 0 ] || fail "nothing was recorded in 300 ms"
+    equal "what rtl ctl record says" "$(tr -d ' ' <record.out)" "recorded${more}kernelsin$scratch/t.db"
     # A window that nobody fills is over with its time.
     kill -STOP "$pid"
     "$rtl" ctl start --steps 30 --duration 300ms "$pid" 2>ctl.err || [ $? = 1 ] || fail "a window without steps: $(cat ctl.err)"
