@@ -11,6 +11,7 @@
 #include "common/show.h"
 #include "store/file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -164,6 +165,7 @@ static int run(const struct options *options)
 }
 
 static const struct argp_option option_list[] = {
+    {"output", 'o', "OUTPUT", 0, "the new trace, in the place of the first argument", 0},
     {"force", 'f', NULL, 0, "replace the trace OUTPUT if it exists", 0},
     {"json", 'j', NULL, 0, "write what was done as JSON", 0},
     {0},
@@ -173,6 +175,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
+    case 'o':
+        if (options->output)
+            return say_fail(EINVAL, "--output is given twice");
+        options->output = value;
+        return 0;
     case 'f':
         options->force = true;
         return 0;
@@ -180,10 +187,6 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (!options->output) {
-            options->output = value;
-            return 0;
-        }
         options->inputs =
             memory_grown(options->inputs, options->count + 1, sizeof *options->inputs);
         options->inputs[options->count++] = (struct rtl_merge_input){.path = value};
@@ -191,6 +194,16 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* Without --output the first argument is the new trace. */
+static void take_output(struct options *options)
+{
+    if (options->output || options->count == 0)
+        return;
+    options->output = options->inputs[0].path;
+    --options->count;
+    memmove(options->inputs, options->inputs + 1, options->count * sizeof *options->inputs);
 }
 
 int cmd_merge(int argc, char **argv)
@@ -206,12 +219,13 @@ int cmd_merge(int argc, char **argv)
         "Examples:\n"
         "  rtl merge job.db rank0.db rank1.db\n"
         "  rtl merge -f job.db host*/trace.db && rtl summary job.db";
-    static const struct argp argp = {option_list, parse_option, "OUTPUT FILE...", doc, NULL,
+    static const struct argp argp = {option_list, parse_option, "[OUTPUT] FILE...", doc, NULL,
                                      NULL,        NULL};
     struct options options = {0};
     int status = EXIT_USAGE;
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
+    take_output(&options);
     if (!options.output)
         status = say_fail(EXIT_USAGE, "no file was named: rtl merge OUTPUT FILE...");
     else if (options.count == 0)

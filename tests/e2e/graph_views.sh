@@ -20,7 +20,7 @@ refused() {
     equal "status of ${*:2}" $status 2
     equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
 }
-"$rtl" merge both.db 0.db 15.db >merge.out || fail "rtl merge ended with status $?"
+"$rtl" merge 0.db 15.db -o both.db >merge.out || fail "rtl merge ended with status $?"
 for command in show launches; do
     refused "0.db has no graph 7: it has 1, 2, 3" graph $command 0.db 7
     refused "0.db has no graph 2:1: it has 1, 2, 3" graph $command 0.db 2:1

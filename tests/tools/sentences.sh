@@ -308,6 +308,8 @@ wrong 2 "'led.db'" "one" -- "$rtl" index led.db led.db
 wrong 2 "nowhere.db" -- "$rtl" index nowhere.db
 wrong 2 "old.db" "not an RTL trace" -- "$rtl" index old.db
 wrong 2 "no file" -- "$rtl" merge
+wrong 2 "no trace" -- "$rtl" merge -o out.db
+wrong 2 "--output is given twice" -- "$rtl" merge -o out.db -o out.db led.db
 wrong 2 "no trace" -- "$rtl" merge out.db
 wrong 2 "'old.db'" "not a trace" -- "$rtl" merge old.db led.db
 wrong 2 "old.db" "not replaced" -- "$rtl" merge -f old.db led.db

@@ -75,7 +75,7 @@ _rtl() {
     *:--phase) mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$cur") ;;
     summary:--gpu | idle:--gpu | timeline:--gpu | export:--gpu | view:--gpu | *:--rank | *:--stream) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families | steps:--families | report:--families | diff:--families | export:--families | view:--families | report:-o | report:--output)
+    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | merge:-o | merge:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families | steps:--families | report:--families | diff:--families | export:--families | view:--families | report:-o | report:--output)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
     trace:-- | bench:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
@@ -90,7 +90,7 @@ _rtl() {
         export) options+=" --format --output --force --per-rank --split-size --table --detail --page-size --families$filters" ;;
         view) options+=" --output --force --no-open --browser --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
-        merge) options+=" --force --json" ;;
+        merge) options+=" --output --force --json" ;;
         ranges) options+=" --top --each --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --json --gpu$processes$times" ;;
