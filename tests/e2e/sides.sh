@@ -68,6 +68,8 @@ index)
         record 1 index $by
         equal "kernels in the trace" "$(recorded)" 50
         equal "not followed, of a queue that was not seen${by:+, by $by}" "$(lost not_followed)" 20
+        grep -q ', 70 executed, 50 in the trace, 50 of them equal$' check.out || fail "the truth is another"
+        grep -q '^  lost, as the ledger says: 20$' check.out || fail "truth and ledger differ"
     done
     grep -q 'note: 20 packets were submitted to this queue before RTL saw it' check.out || fail "rtl check does not tell of them"
     RTL_START=off record any index

@@ -28,7 +28,7 @@ struct truth_queue {
     size_t log;
     uint32_t pid, image, ordinal;
     uint64_t address, hsa_id;
-    uint64_t first_ns; /* earliest start */
+    uint64_t first_ns, last_ns; /* earliest and latest start */
     struct truth_kernel *kernels;
     size_t count, capacity;
     bool internal; /* nothing but ROCr's own kernels so far */
@@ -122,6 +122,8 @@ static bool add_entry(struct comparison *comparison, size_t log, struct truth_qu
                               entry->start_ns, entry->end_ns,      entry->name};
     if (entry->start_ns < queue->first_ns)
         queue->first_ns = entry->start_ns;
+    if (entry->start_ns > queue->last_ns)
+        queue->last_ns = entry->start_ns;
     queue->internal =
         queue->internal && strncmp(entry->name, INTERNAL_PREFIX, strlen(INTERNAL_PREFIX)) == 0;
     *last = queue;
@@ -225,20 +227,26 @@ static uint32_t pid_of(const rtl_process_t *processes, size_t count, uint32_t pr
 
 /* By the queue's id, for an intercept queue has an address of its own. A runtime that was loaded
  * anew counts anew, and so does that of the next image after an exec: the right queue is the last
- * that was made before the first kernel of the log's.
+ * that was made before the first kernel of the log's; or, of one that RTL has seen later, the first
+ * that was seen before the last kernel.
  */
 static struct pair *pair_of(struct comparison *comparison, const rtl_process_t *processes,
                             size_t process_count, const struct truth_queue *truth)
 {
     struct pair *best = NULL;
+    struct pair *late = NULL;
     for (size_t i = 0; i < comparison->pair_count; ++i) {
-        const rtl_queue_t *queue = comparison->pairs[i].queue;
-        if (queue->hsa_id == truth->hsa_id && queue->start <= truth->first_ns &&
-            pid_of(processes, process_count, queue->process) == truth->pid &&
-            (!best || queue->start > best->queue->start))
-            best = &comparison->pairs[i];
+        struct pair *pair = &comparison->pairs[i];
+        const rtl_queue_t *queue = pair->queue;
+        if (queue->hsa_id != truth->hsa_id ||
+            pid_of(processes, process_count, queue->process) != truth->pid)
+            continue;
+        if (queue->start <= truth->first_ns)
+            best = !best || queue->start > best->queue->start ? pair : best;
+        else if (queue->start <= truth->last_ns)
+            late = !late || queue->start < late->queue->start ? pair : late;
     }
-    return best;
+    return best ? best : late;
 }
 
 static void count_unknown(struct truth_result *result, const struct truth_queue *queue)
