@@ -42,9 +42,9 @@ static const struct {
          "make room in the folder that the notes name (/dev/shm, as a rule), or name a folder with "
          "more room as TMPDIR when /dev/shm is small"},
     [RTL_LOSS_NOT_FOLLOWED] =
-        {"on queues that are only passed through (the notes name them)",
-         "see the notes; RTL_QUEUE=interpose and the other way in, RTL_QUEUE=intercept, follow "
-         "different queues"},
+        {"past RTL, or on queues that it did not follow then (the notes name them)",
+         "see the notes, which say why; where a queue is passed through for good, "
+         "RTL_QUEUE=interpose, the default, follows more queues than RTL_QUEUE=intercept"},
     [RTL_LOSS_MEMORY] = {"memory was short", "leave the program and the collector more memory"},
     [RTL_LOSS_MALFORMED] = {"their records contradicted themselves",
                             "see whether the program writes where it should not (a sanitizer "
