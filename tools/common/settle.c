@@ -41,6 +41,7 @@ static bool has_children(uint32_t pid)
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
     DIR *threads = opendir(path);
     bool any = false;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads this folder
     for (const struct dirent *entry; threads != NULL && !any && (entry = readdir(threads));)
         any = entry->d_name[0] != '.' && thread_has_children(pid, entry->d_name);
     if (threads != NULL)

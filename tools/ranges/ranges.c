@@ -121,6 +121,7 @@ static int show_chosen(struct ranges_view *view)
     view->groups = &groups;
     int status = options->json ? ranges_show_json(view) : ranges_show_text(view);
     ranges_groups_free(&groups);
+    view->groups = NULL;
     return status;
 }
 
