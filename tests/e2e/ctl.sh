@@ -66,9 +66,14 @@ end() {
     equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" "$1"
     equal "kernels left out" "$(ask t.db 'SELECT sum(skipped) FROM (SELECT DISTINCT queue, skipped FROM ledger)')" "$2"
     equal "kernels left out because recording was stopped" "$(ask t.db 'SELECT sum(stopped) FROM ledger')" "$2"
-    equal "the same of rtl check" "$("$rtl" check --json t.db | jq .total.stopped)" "$2"
+    equal "the same of rtl check" "$(told_of --json t.db | jq .total.stopped)" "$2"
     ! grep -q -e '-m full' check.out || fail "rtl check advises the mode that was used"
     [ "$2" = 0 ] || grep -q 'left out while recording was stopped' check.out || fail "rtl check does not say why"
+}
+
+# told_of ARGUMENTS...: what rtl check says, also where all kernels were left out: on a busy machine that may be so.
+told_of() {
+    "$rtl" check "$@" || [ $? = 3 ]
 }
 
 # notes: what the trace says about recording, in order.
@@ -90,8 +95,8 @@ pauses() {
         ON k.start > p.start AND k.end < coalesce(p.end, 9223372036854775807)")
     [ "$ran" -le "${2:-0}" ] || fail "$ran kernels of the trace ran while recording was stopped"
     count=$(ask t.db "SELECT count(*) FROM pauses")
-    "$rtl" check t.db | grep -q "recording was stopped $count time" || fail "rtl check does not tell the pauses"
-    equal "pauses of rtl check" "$("$rtl" check --json t.db | jq '.pauses | length')" "$count"
+    told_of t.db | grep -q "recording was stopped $count time" || fail "rtl check does not tell the pauses"
+    equal "pauses of rtl check" "$(told_of --json t.db | jq '.pauses | length')" "$count"
     equal "pauses of rtl info" "$("$rtl" info --json t.db | jq '.pauses | length')" "$count"
 }
 
