@@ -45,7 +45,7 @@ grep -q '^complete: 20 of 20 kernels' check.log || fail "the trace is not comple
 
 # Here more may come: rtl trace waits for its program, which is no longer one that uses the GPU.
 # shellcheck disable=SC2016 # for the inner shell
-"$rtl" trace -q -m full --gpu soft -o more.db -- bash -c '"$@" <<<20; touch ended; sleep 3' bash "$bin/ctl" >more.out 2>more.err &
+"$rtl" trace -q -m full --gpu soft -o more.db -- bash -c '"$@" <<<20; touch ended; sleep 4' bash "$bin/ctl" >more.out 2>more.err &
 trace=$!
 within_a_minute "the end of the part with a GPU" [ -e ended ]
 status=0
