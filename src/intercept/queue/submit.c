@@ -144,7 +144,6 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t end)
                       "without the runtime: its packets are not followed (HIP does so where "
                       "DEBUG_CLR_DIRECT_DOORBELL is 1)");
     queue->bypassed = true;
-    queue->unrung = true;
 }
 
 /* The first packet that is not submitted. */
@@ -155,6 +154,7 @@ static uint64_t first_to_submit(struct rtl_queue *queue)
     if (real <= first)
         return first;
     resynchronise(queue, first, real);
+    queue->unrung = true;
     return real;
 }
 
