@@ -35,6 +35,7 @@ struct launch {
     _Atomic uint32_t kernels, left_out, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
     _Atomic bool waits;    /* a batch that is counted as waiting */
+    bool early;            /* it was begun while recording was stopped, and is not counted yet */
     /* Written by who begins it, or (head, fingerprint, flags) who submits its packets. */
     struct rtl_wire_launch wire;
 };
@@ -90,13 +91,11 @@ static void prefetch(const struct launch *launch)
     __builtin_prefetch((const unsigned char *)launch + 64, 1);
 }
 
-static struct launch *make(enum rtl_kind kind, uint32_t *id)
+static struct launch *make(uint32_t *id)
 {
     *id = take_place();
-    if (*id == RTL_NONE) {
-        rtl_account_lose(kind, RTL_LOST_PENDING, 1);
+    if (*id == RTL_NONE)
         return NULL;
-    }
     prefetch(place_of(*id + 1));
     struct launch *launch = place_of(*id);
     launch->wire = (struct rtl_wire_launch){
@@ -111,6 +110,7 @@ static struct launch *make(enum rtl_kind kind, uint32_t *id)
     atomic_store_explicit(&launch->kernels, 0, memory_order_relaxed);
     atomic_store_explicit(&launch->left_out, 0, memory_order_relaxed);
     atomic_store_explicit(&launch->unseen, 0, memory_order_relaxed);
+    launch->early = false;
     return launch;
 }
 
@@ -163,10 +163,27 @@ static bool claim(struct launch *launch)
     return true;
 }
 
+/* Whether recording was stopped all the time, as far as the launch can tell: it has no kernel that
+ * was recorded, nor a packet of which nobody knows. */
+static bool is_left_out(const struct launch *launch, const struct rtl_wire_launch *wire)
+{
+    return launch->early && wire->kernels == wire->left_out &&
+           (wire->unseen == 0 || rtl_recording_is_stopped());
+}
+
+/* Whoever has claimed it. */
+static void count_early(const struct launch *launch, bool left_out)
+{
+    if (left_out)
+        rtl_account_leave_out(RTL_KIND_LAUNCHES);
+    else if (launch->early)
+        rtl_account_begin(RTL_KIND_LAUNCHES);
+}
+
 /* Sends a launch that is done, unless another thread does. Its record is in the ring as a draft
  * before it is claimed: who finds it claimed knows that it will be in the trace, even if who has
- * claimed it never comes to commit it. One that was inferred and has no kernels is none. False:
- * there is no room for it. */
+ * claimed it never comes to commit it. One that was inferred and has no kernels is none, and one
+ * that is left out is counted. False: there is no room for it. */
 static bool hand_over(struct launch *launch)
 {
     struct rtl_wire_launch wire = launch->wire;
@@ -175,8 +192,10 @@ static bool hand_over(struct launch *launch)
     wire.kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     wire.left_out = atomic_load_explicit(&launch->left_out, memory_order_relaxed);
     wire.unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    if (is_inferred(launch) && wire.kernels == 0) {
-        (void)claim(launch);
+    bool left_out = is_left_out(launch, &wire);
+    if (left_out || (is_inferred(launch) && wire.kernels == 0)) {
+        if (claim(launch))
+            count_early(launch, left_out);
         return true;
     }
     if (!rtl_emit_draft(RTL_WIRE_LAUNCH, &piece, 1, RTL_SPARE_FEW, &draft))
@@ -186,6 +205,7 @@ static bool hand_over(struct launch *launch)
         rtl_emit_give_up(&draft);
         return true;
     }
+    count_early(launch, false);
     rtl_stall_at("claimed");
     rtl_emit_commit(&draft, RTL_WIRE_LAUNCH, &piece, 1);
     return true;
@@ -383,19 +403,34 @@ static void put_refs(struct launch *launch, int64_t passed)
         finish(launch);
 }
 
+static void no_place(bool early)
+{
+    if (early)
+        rtl_account_leave_out(RTL_KIND_LAUNCHES);
+    else
+        rtl_account_lose(RTL_KIND_LAUNCHES, RTL_LOST_PENDING, 1);
+}
+
+/* While recording is stopped it is begun as well: recording may be started before its last packet.
+ */
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
 {
     uint32_t id = RTL_NONE;
     if (launches == NULL || rtl_thread_context.launch != RTL_NONE)
         return RTL_NONE;
-    if (rtl_recording_is_stopped_here()) {
+    if (rtl_thread_context.paused) {
         rtl_account_leave_out(RTL_KIND_LAUNCHES);
         return RTL_NONE;
     }
-    rtl_account_begin(RTL_KIND_LAUNCHES);
-    struct launch *launch = make(RTL_KIND_LAUNCHES, &id);
-    if (launch == NULL)
+    bool early = rtl_recording_is_stopped();
+    if (!early)
+        rtl_account_begin(RTL_KIND_LAUNCHES);
+    struct launch *launch = make(&id);
+    if (launch == NULL) {
+        no_place(early);
         return RTL_NONE;
+    }
+    launch->early = early;
     launch->wire.graph = graph;
     launch->wire.generation = generation;
     atomic_store_explicit(&launch->remaining, OPEN_BIAS, memory_order_relaxed);
@@ -436,9 +471,11 @@ uint32_t rtl_launch_infer(uint32_t queue, uint64_t first, uint32_t packets)
         rtl_account_lose(RTL_KIND_BATCHES, rtl_emit_why(), 1);
         return RTL_NONE;
     }
-    struct launch *launch = make(RTL_KIND_BATCHES, &id);
-    if (launch == NULL)
+    struct launch *launch = make(&id);
+    if (launch == NULL) {
+        rtl_account_lose(RTL_KIND_BATCHES, RTL_LOST_PENDING, 1);
         return RTL_NONE;
+    }
     launch->wire.queue = queue;
     launch->wire.first = first;
     launch->wire.packets = packets;

@@ -19,9 +19,10 @@
 bool rtl_launches_begin(void);
 
 /** Begins a launch of a generation of a graph in the calling thread; sets
- * rtl_thread_context.launch. The id of the launch, or RTL_NONE: too many are in flight,
- * recording is stopped or has never begun, or one is open in this thread already. Any thread,
- * lock-free. */
+ * rtl_thread_context.launch. The id of the launch, or RTL_NONE: too many are in flight, the thread
+ * has stopped the recording of what it does, no queue was ever followed, or one is open in this
+ * thread already. One that begins while recording is stopped for the process is recorded if it has
+ * kernels that are: recording was started meanwhile. Any thread, lock-free. */
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation);
 
 /** Ends the launch that is open in the calling thread, if any: nothing more will be reserved for

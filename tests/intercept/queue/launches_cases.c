@@ -33,6 +33,8 @@ static _Atomic uint32_t ended[2]; /* drafts, by whether they were committed */
 static _Atomic uint32_t begun;    /* drafts */
 static uint32_t drafts[DRAFTS];   /* their launches, of a test that makes few; 0: it was decided */
 static uint32_t refused;          /* that many drafts find no room */
+static _Atomic uint32_t counted;  /* as begun */
+static _Atomic uint32_t left_out;
 
 _Atomic bool rtl_recording_stopped;
 
@@ -126,12 +128,12 @@ void rtl_account_waited(enum rtl_kind kind, uint64_t count)
 
 void rtl_account_begin(enum rtl_kind kind)
 {
-    (void)kind;
+    counted += kind == RTL_KIND_LAUNCHES;
 }
 
 void rtl_account_leave_out(enum rtl_kind kind)
 {
-    (void)kind;
+    left_out += kind == RTL_KIND_LAUNCHES;
 }
 
 /* ---- the program ---- */
@@ -189,6 +191,46 @@ static const char *all_came_once(void)
         CHECK(committed[id] == (numbers[id] != 0));
     CHECK(wrong == 0 && lost == 0 && waiting == 0 && ended[false] + ended[true] == begun);
     return NULL;
+}
+
+/* ---- recording is stopped and started ---- */
+
+/* A launch of two kernels, of which so many are left out and so many packets nobody can look into.
+ * It begins while recording is stopped; at its end recording goes on or does not. */
+static const char *begin_stopped(uint32_t number, uint32_t without, uint32_t unseen, bool started)
+{
+    rtl_recording_stopped = true;
+    uint32_t id = rtl_launch_begin(5, number);
+    CHECK(id != RTL_NONE);
+    numbers[id % IDS] = number;
+    (void)rtl_launch_reserve(0, number, 1);
+    rtl_launch_end();
+    rtl_recording_stopped = !started;
+    rtl_launch_submitted(&(struct rtl_launch_part){
+        .launch = id, .packets = 1, .kernels = 2, .left_out = without, .unseen = unseen});
+    CHECK(rtl_launches_send());
+    numbers[id % IDS] = committed[id % IDS] != 0 ? number : 0;
+    rtl_recording_stopped = false;
+    return NULL;
+}
+
+const char *Launches_BegunWhileRecordingIsStopped(void)
+{
+    CHECK_DONE(clear());
+    counted = left_out = 0;
+    CHECK_DONE(begin_stopped(1, 2, 0, false));
+    CHECK(begun == 0 && left_out == 1 && counted == 0);
+    CHECK_DONE(begin_stopped(2, 2, 1, false));
+    CHECK(begun == 0 && left_out == 2 && counted == 0);
+    CHECK_DONE(begin_stopped(3, 1, 0, true));
+    CHECK(begun == 1 && ended[true] == 1 && left_out == 2 && counted == 1);
+    CHECK_DONE(begin_stopped(4, 2, 1, true));
+    CHECK(begun == 2 && ended[true] == 2 && left_out == 2 && counted == 2);
+    CHECK(launch(5) != RTL_NONE && rtl_launches_send() && counted == 3 && left_out == 2);
+    rtl_thread_context.paused = true;
+    CHECK(launch(6) == RTL_NONE && left_out == 3);
+    rtl_thread_context.paused = false;
+    return all_came_once();
 }
 
 /* ---- at any moment ---- */
