@@ -91,3 +91,16 @@ how=create
 record 1 create RTL_QUEUE=intercept
 equal "intercept: passed through" "$(ask t.db "SELECT count(*) FROM queues WHERE way = 'pass'")" 2
 grep -q 'RTL_QUEUE=intercept needs an intercept queue' check.out || fail "intercept: no reason"
+
+# Nor can RTL put packets of its own into them: kernels are recorded, hardware counters are not read, and that is said.
+for counting in kernel range; do
+    rm -f truth t.db
+    env -u RTL_QUEUE MODEL_HIDE=1 HSA_TOOLS_LIB="$lib/rocm10.so" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$lib/rocm10.so" \
+        "$rtl" trace -q -m full --gpu soft --metrics waves --counting $counting -o t.db -- "$bin/queues10" create >run.out 2>run.err || fail "counters by $counting: status $?"
+    grep -q '^rtl: hardware counters were not read on all queues: a queue on agent [0-9]* is not one that RTL can put packets into' run.err ||
+        fail "counters by $counting: rtl trace says nothing"
+    "$rtl" check --truth truth t.db >check.out 2>check.err || fail "counters by $counting: status $? of rtl check"
+    recorded "$(sed -n 's/^kernels //p' run.out)" 2 interpose
+    "$rtl" summary t.db >summary.out || fail "counters by $counting: status $? of rtl summary"
+    grep -q 'not counted: 2 (' summary.out || fail "counters by $counting: rtl summary does not say that none was counted"
+done

@@ -16,6 +16,21 @@ static void find_note(rtl_trace_t *trace, uint32_t process, struct passes *passe
             (void)snprintf(passes->why, sizeof passes->why, "%s", notes[i].text);
 }
 
+/* Queues whose kernels or ranges no packet of RTL could count. */
+static bool find_unreached(rtl_trace_t *trace, struct passes *passes)
+{
+    const rtl_trace_uncounted_t *list;
+    size_t count;
+    if (rtlTraceUncounted(trace, &list, &count) != RTL_OK)
+        return false;
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(list[i].why, "queue") == 0) {
+            passes->unreached = true;
+            find_note(trace, list[i].process, passes);
+        }
+    return true;
+}
+
 bool passes_read(const char *path, struct passes *passes)
 {
     rtl_trace_t *trace;
@@ -34,6 +49,7 @@ bool passes_read(const char *path, struct passes *passes)
         passes->refused = true;
         find_note(trace, list[i].process, passes);
     }
+    read = read && find_unreached(trace, passes);
     rtlTraceClose(trace);
     return read;
 }

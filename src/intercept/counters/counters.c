@@ -217,10 +217,12 @@ static void refuse_queue(uint32_t agent)
                       agent, fault);
         return;
     }
-    rtl_emit_note(RTL_NONE,
-                  "a queue on agent %u is not one that RTL can put packets into: hardware counters "
-                  "of its kernels are not told apart",
-                  agent);
+    rtl_emit_note(
+        RTL_NONE,
+        "a queue on agent %u is not one that RTL can put packets into, as it was not made by "
+        "hsa_queue_create, or is a cooperative one: hardware counters of its kernels are "
+        "not read",
+        agent);
 }
 
 static void follow_queue(struct rtl_queue *queue)

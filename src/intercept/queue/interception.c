@@ -111,11 +111,8 @@ hsa_status_t rtl_interception_create_queue(const struct rtl_queue_request *reque
 
 const char *rtl_interception_why_not_interposed(void)
 {
-    if (setting != RTL_INTERCEPTION_INTERCEPT)
-        return NULL;
-    return forced
-               ? "it was not made by hsa_queue_create while RTL was there, and hardware counters "
-                 "need an intercept queue"
-               : "it was not made by hsa_queue_create while RTL was there, and RTL_QUEUE=intercept "
-                 "needs an intercept queue";
+    return setting == RTL_INTERCEPTION_INTERCEPT && !forced
+               ? "it was not made by hsa_queue_create while RTL was there, and RTL_QUEUE=intercept "
+                 "needs an intercept queue"
+               : NULL;
 }
