@@ -219,6 +219,14 @@ usage() {
     "$rtl" doctor --gpu soft >usage.out 2>usage.err || status=$?
     equal "status without --selftest" "$status" 2
     grep -q -- '--gpu goes with --selftest' usage.err || fail "no sentence about --gpu"
+    # The runtime takes more address space than it may have; it is not that there is no GPU.
+    if [ -z "${E2E_SANITIZER:-}" ]; then
+        status=0
+        (ulimit -v 1048576 && exec "$rtl" doctor --selftest --gpu soft -o limit.json) >limit.out 2>limit.err || status=$?
+        equal "status under a limit" "$status" 2
+        grep -q '^rtl: there is no GPU to test with: .*libhsa-runtime64.*, under a limit of 1.0 GiB of address space (ulimit -v)$' limit.err ||
+            fail "nothing names the limit"
+    fi
     selftest 0 -f -j
     cmp report.json selftest.out || fail "the JSON on stdout is another"
     grep -q '"made_by": "rtl doctor --selftest"' report.json || fail "the user's file was not replaced"

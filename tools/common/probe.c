@@ -4,6 +4,7 @@
 #include "common/command.h"
 #include "common/hip_names.h"
 #include "common/paths.h"
+#include "common/show.h"
 #include "common/softgpu.h"
 
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -223,4 +225,29 @@ void probe_run(const char *softgpu, struct probe *probe)
     }
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
+}
+
+const char *probe_limit(void)
+{
+    static _Thread_local char text[96];
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return "";
+    (void)snprintf(text, sizeof text, ", under a limit of %s of address space (ulimit -v)",
+                   show_bytes(limit.rlim_cur).text);
+    return text;
+}
+
+void probe_trouble(const struct probe *probe, char *text, size_t size)
+{
+    if (!probe->runtime[0])
+        (void)snprintf(text, size, "there is no libhsa-runtime64.so.1 on the library path");
+    else if (!probe->ran)
+        (void)snprintf(text, size, "%s crashed or hung when started%s", probe->runtime,
+                       probe_limit());
+    else if (probe->hsa_major < 0)
+        (void)snprintf(text, size, "%s does not start: %s%s", probe->runtime, probe->failure,
+                       probe_limit());
+    else
+        (void)snprintf(text, size, "%s has no GPU", probe->runtime);
 }

@@ -6,6 +6,7 @@
 #define RTL_TOOLS_PROBE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define PROBE_GPUS 16u
 
@@ -29,6 +30,13 @@ struct probe {
 /** Asks the runtime that a program would get here; with `softgpu` (a folder, or NULL) in front of
  * the library path. */
 void probe_run(const char *softgpu, struct probe *probe);
+
+/** Why the probe has found no GPU, in a part of a sentence of at most `size` bytes. */
+void probe_trouble(const struct probe *probe, char *text, size_t size);
+
+/** ", under a limit of 2.0 GiB of address space (ulimit -v)", which GPU runtimes take much of; ""
+ * if there is no such limit. A static string of the calling thread. */
+const char *probe_limit(void);
 
 /** The process of its own: writes what it finds to stdout. Returns an exit status. */
 int probe_answer(void);

@@ -192,8 +192,9 @@ static bool report_probe(struct report *report, const struct probe *probe, const
         return false;
     }
     if (!probe->ran) {
-        find(report, PROBLEM, topic, "run rocminfo to see why", "%s crashed or hung when started",
-             probe->runtime);
+        find(report, PROBLEM, topic,
+             probe_limit()[0] ? "lift the limit: ulimit -v unlimited" : "run rocminfo to see why",
+             "%s crashed or hung when started%s", probe->runtime, probe_limit());
         return false;
     }
     if (probe->hsa_major < 0) {

@@ -33,11 +33,14 @@ static int choose_gpu(struct selftest *selftest)
                         "the software GPU (softgpu/libsoftgpu.so) is not in the library folder "
                         "that belongs to this rtl: build or install it");
     probe_run(selftest->gpu == GPU_SOFT ? selftest->soft : NULL, &selftest->probe);
-    if (selftest->probe.gpus == 0)
-        return say_fail(EXIT_USAGE,
-                        "the GPU runtime has no GPU here (rtl doctor tells why): --gpu soft tests "
-                        "with the software GPU");
-    return 0;
+    if (selftest->probe.gpus > 0)
+        return 0;
+    char trouble[PATH_MAX];
+    probe_trouble(&selftest->probe, trouble, sizeof trouble);
+    return say_fail(EXIT_USAGE, "there is no GPU to test with: %s%s", trouble,
+                    selftest->gpu == GPU_SOFT
+                        ? ""
+                        : "; rtl doctor tells more, and --gpu soft tests with the software GPU");
 }
 
 static int find_parts(struct selftest *selftest)
