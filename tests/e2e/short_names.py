@@ -27,7 +27,7 @@ def must(condition, what):
 
 def on_terminal(arguments):
     # What stands before a name is wide in some, the more so where the machine is busy.
-    columns = 120 if "launches" in arguments else 100 if "diff" in arguments else 80
+    columns = 120 if "launches" in arguments else 100 if "diff" in arguments or "show" in arguments else 80
     status, text, said = terminal.run([rtl, *arguments], columns, NO_COLOR="1")
     must(status == 0, f"rtl {' '.join(arguments)} ends with status {status}: {said}")
     return text
