@@ -67,6 +67,16 @@ def nanoseconds(text):
     return int(whole + decimals)
 
 
+def check_hta(path, events):
+    """How HTA finds a file's rank, and tells the GPU's work from the host's: by whether `stream` is there and not negative."""
+    with open(path, encoding="utf-8") as file:
+        if not re.search(r'"rank":\s+(\d+)', file.read(4096)):
+            fail(f"HTA's pattern finds no rank in {path}")
+    on_gpu = {event["cat"] for event in events if event["ph"] == "X" and event["args"].get("stream", -1) >= 0}
+    if not on_gpu <= {"kernel", "gpu_memcpy", "gpu_memset"}:
+        fail(f"HTA takes for the GPU's work: {on_gpu}")
+
+
 def read_chrome(path):
     with open(path, encoding="utf-8") as file:
         document = json.load(file, parse_float=lambda text: nanoseconds(text) if re.search(r"\.\d{3}$", text) else text)
@@ -75,6 +85,7 @@ def read_chrome(path):
         if key not in document:
             fail(f"{path} has no {key}")
     equal("type of the rank", type(document["distributedInfo"]["rank"]), int)
+    check_hta(path, document["traceEvents"])
     ids = [device["id"] for device in document["deviceProperties"]]
     for event in document["traceEvents"]:
         if event["ph"] == "X":
@@ -89,7 +100,7 @@ def check_slice(event, devices):
         if key not in event:
             fail(f"an event without {key}: {event}")
     args = event["args"]
-    equal(f"type of the stream of {event}", type(args["stream"]), int)
+    equal(f"type of the stream of {event}", type(args.get("stream", -1)), int)
     if event["cat"] in ("cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset"):
         equal(f"type of the correlation of {event}", type(args["correlation"]), int)
     if event["cat"] in ("kernel", "gpu_memset"):
@@ -166,7 +177,7 @@ def check_spans(documents, of):
     parents = {row["id"]: row["parent"] for row in ask("SELECT id, parent FROM ranges")}
     spans = collections.defaultdict(list)
     for event in of["gpu_user_annotation"]:
-        spans[event["args"].get("captured", False), event["pid"], event["args"]["stream"], event["args"]["External id"]].append(
+        spans[event["args"].get("captured", False), event["pid"], event["tid"], event["args"]["External id"]].append(
             (event["start"], event["end"]))
 
     def around(event, captured, span):

@@ -295,7 +295,7 @@ static void write_rank(struct chrome *chrome)
     for (const char *c = process ? process->rank : ""; *c >= '0' && *c <= '9' && rank < 1000000;
          ++c)
         rank = 10 * rank + (uint64_t)(*c - '0');
-    out_text(&chrome->out, "\"distributedInfo\": {\"rank\":");
+    out_text(&chrome->out, "\"distributedInfo\": {\"rank\": "); /* HTA's pattern wants the blank */
     out_number(&chrome->out, rank);
     out_text(&chrome->out, "},\n");
 }
@@ -394,12 +394,13 @@ static void write_range(struct chrome *chrome, const rtl_range_t *range)
     out_text(&chrome->out, "}");
 }
 
+/* Readers such as HTA take what has a `stream` in its args for the GPU's work; Kineto gives these
+ * none. */
 static void write_span(void *state, const struct span *span)
 {
     struct chrome *chrome = state;
-    slice(chrome, "gpu_user_annotation", span->name, span->start, span->end, "device", span->gpu);
-    number(chrome, "stream", span->stream);
-    number(chrome, "External id", id_of(chrome, span->process, span->range));
+    slice(chrome, "gpu_user_annotation", span->name, span->start, span->end, "External id",
+          (int64_t)id_of(chrome, span->process, span->range));
     if (span->captured)
         out_text(&chrome->out, ",\"captured\":true");
     out_text(&chrome->out, "}");
