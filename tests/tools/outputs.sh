@@ -198,13 +198,14 @@ refused "empty" "$rtl" export t.db -F csv -o ''
 mkfifo full
 exec 8<>full # nobody reads
 for number in TERM HUP PIPE; do
-    "$rtl" export storm.db -F rpd -o full &
+    # Under nohup, say, SIGHUP is ignored from the start.
+    env --default-signal=HUP "$rtl" export storm.db -F rpd -o full &
     pid=$!
     within 20 bash -c "compgen -G 'tmp/rtl.??????' >/dev/null" || fail "no export began"
     kill -$number $pid
     wait $pid && fail "an export that waits ended well"
     nothing_left
-    "$rtl" export storm.db -f -F chrome -o whole &
+    env --default-signal=HUP "$rtl" export storm.db -f -F chrome -o whole &
     pid=$!
     within 20 bash -c "compgen -G 'whole.??????' >/dev/null || ! kill -0 $pid" || fail "no export began"
     kill -$number $pid || true
