@@ -16,6 +16,8 @@ equal "kernels without a launch, a node or a call" "$(ask t.db 'SELECT count(*) 
 # Where HIP submits barriers too, what is left of a launch has them before it or behind it: which nodes these are is not certain then.
 equal "launches of which the recorded kernels are not the last ones" "$(ask t.db 'SELECT count(*) FROM (SELECT max(node) AS last,
     max(node) - min(node) + 1 AS nodes, count(*) AS kernels FROM kernels WHERE certain GROUP BY launch) WHERE last != 399 OR kernels != nodes')" 0
+# HIP 7.2 submits a launch in a few microseconds, with few doorbells.
+[ "$rocr" -lt 18 ] || exit 0
 partial=$(ask t.db 'SELECT count(*) FROM (SELECT count(*) AS kernels FROM kernels GROUP BY launch) WHERE kernels < 400')
 [ "$partial" -gt 0 ] || fail "recording was never started between two kernels of a launch"
 "$rtl" graph list t.db >list.out 2>list.err || fail "status $? of rtl graph list"
