@@ -18,6 +18,7 @@ traced() {
 
 # The cache has room for four counters at once, and these are six.
 traced two.db --metrics $both --counting kernel -- "$bin/ranges" nest
+head -n 1 traced.err | grep -q 'kernel leaves out kernels of graph replays; --counting range' || fail "what is not counted is not told before the run"
 grep -q '^rtl: pass 1 of 2: SQ_WAVES, TCC_HIT, TCC_MISS, TCC_EA_RDREQ, TCC_EA_RDREQ_32B$' traced.err || fail "the first pass was not told"
 grep -q '^rtl: pass 2 of 2: TCC_EA_WRREQ, TCC_EA_WRREQ_64B$' traced.err || fail "the second pass was not told"
 equal "passes in the trace" "$("$rtl" sql two.db 'SELECT process, pass, passes, metrics FROM counting' | xargs)" "1|0|2|$both 2|1|2|$both"

@@ -1,5 +1,6 @@
 #include "analysis/metrics.h"
 
+#include "analysis/metrics_names.h"
 #include "common/command.h"
 #include "common/counters.h"
 #include "common/say.h"
@@ -41,6 +42,13 @@ static int no_metric(const char *name)
     const char *near[MOST_NEAR];
     char list[512] = "";
     size_t used = 0;
+    const char *unit;
+    const struct rtl_metric *metric = metrics_named_elsewhere(name, &unit);
+    if (metric && unit)
+        return say_fail(EINVAL, "'%s' is '%s' here, in %s and not in %s", name, metric->name,
+                        metric->unit, unit);
+    if (metric)
+        return say_fail(EINVAL, "'%s' is '%s' here", name, metric->name);
     size_t found = find_near(name, near);
     for (size_t i = 0; i < found; ++i)
         used +=
@@ -115,5 +123,7 @@ int metrics_show(void)
     show_metrics();
     (void)printf("\nhardware counters, each a metric by its own name (rule: sum):\n");
     show_counters();
+    (void)printf("\nwhat other tools call metrics (NAME_sum of a counter is NAME here):\n");
+    metrics_show_names();
     return EXIT_FINE;
 }

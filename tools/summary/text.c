@@ -400,13 +400,21 @@ static void show_counted_kernels(struct summary *summary, FILE *out)
     table_print(view.table, out);
 }
 
+static bool counted_any_range(const struct summary *summary)
+{
+    for (size_t i = 0; i < summary->ranges.count; ++i)
+        if (summary->ranges.names[i].counts)
+            return true;
+    return false;
+}
+
 static void show_counted_ranges(const struct summary *summary, FILE *out)
 {
     const struct tally_counted *counted = &summary->counted;
     struct column columns[TABLE_MOST_COLUMNS];
     unsigned count = metric_columns(counted, columns, "shared", "range");
     struct view view;
-    if (counted->measure_count == 0)
+    if (counted->measure_count == 0 || !counted_any_range(summary))
         return;
     begin(&view, columns, count, summary->wide, out);
     for (size_t i = 0; i < summary_rows(summary, summary->ranges.count); ++i) {

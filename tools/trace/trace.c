@@ -397,6 +397,16 @@ static void tell_few_tasks(void)
         tasks.limit, tasks.taken, RTL_TASKS_LEFT);
 }
 
+/* Before the run, which a user who needs replays would have to make again. */
+static void tell_uncounted_replays(const struct trace_options *options)
+{
+    const char *counting = options->counting;
+    if (!options->quiet && metrics_counted(&options->metrics) > 0 && counting &&
+        strcmp(counting, "kernel") == 0)
+        say("--counting kernel leaves out kernels of graph replays; --counting range counts what "
+            "a range's replays add up to");
+}
+
 /* Where an rtl trace has started this one: what is recorded here is missing there. */
 static void tell_outer_trace(void)
 {
@@ -439,6 +449,7 @@ int cmd_trace(int argc, char **argv)
         return failed;
     tell_outer_trace();
     tell_few_tasks();
+    tell_uncounted_replays(&options);
     if (options.verbose)
         target_say();
     char why[1024];
