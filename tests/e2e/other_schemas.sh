@@ -122,7 +122,7 @@ equal "rows of another guid" "$(sqlite3 r.db "SELECT count(*) FROM rocpd_kernel_
 python3 "$here/json_schema.py" "$here/schemas/rocprofv3.json" v3.json 2>schema.err || fail "rocprofv3's JSON lacks what its readers ask for"
 jq 'del(."rocprofiler-sdk-tool"[0].buffer_records.kernel_dispatch[0].stream_id)' v3.json >less.json
 ! python3 "$here/json_schema.py" "$here/schemas/rocprofv3.json" less.json 2>schema.err || fail "nobody misses the stream of a kernel"
-jq -r '.["rocprofiler-sdk-tool"][0] | [.kernel_symbols[] | {(.kernel_id | tostring): .truncated_kernel_name}] as $names
+jq -r '.["rocprofiler-sdk-tool"][0] | [.kernel_symbols[] | {(.kernel_id | tostring): .formatted_kernel_name}] as $names
     | ($names | add) as $name | .buffer_records.kernel_dispatch[]
     | [$name[.dispatch_info.kernel_id | tostring], .start_timestamp, .end_timestamp, .thread_id, .correlation_id.internal,
        .stream_id.handle, .dispatch_info.grid_size.x, .dispatch_info.workgroup_size.x] | join("|")' v3.json >theirs

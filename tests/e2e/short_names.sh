@@ -19,4 +19,15 @@ for number, name in enumerate(names):
 db.commit()
 END
 done
+"$rtl" export 20.db -F rocprofv3 -o 20.json >export.out 2>export.err || fail "rtl export ended with status $?"
+python3 - 20.json <<'END' || fail "short names of the export do not tell its kernels apart"
+import json
+import sys
+symbols = json.load(open(sys.argv[1], encoding="utf-8"))["rocprofiler-sdk-tool"][0]["kernel_symbols"][1:]
+short = {symbol["formatted_kernel_name"]: symbol["truncated_kernel_name"] for symbol in symbols}
+assert len(short) > 10 and len(set(short.values())) == len(short), short
+for whole, name in short.items():
+    number = whole.split(", ")[2] if "kernel_of_them" in whole else ""
+    assert len(name) <= 60 and number in name and not name.startswith("void "), (whole, name)
+END
 python3 "$here/short_names.py" "$rtl" 20.db 30.db || fail "a table does not show what tells its kernels apart"

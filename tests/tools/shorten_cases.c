@@ -190,6 +190,70 @@ const char *Shorten_Words(void)
     return NULL;
 }
 
+/* Names as libraries have them, two of each, which differ in `told` alone, behind what they have in
+ * common. */
+static const struct {
+    const char *before, *told[2], *behind;
+} alike[] = {
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
+     "float, at::native::binary_internal::",
+     {"MulFunctor", "DivFunctor"},
+     "<float> >, std::array<char*, 3ul> >(int, at::native::BinaryFunctor<float, float, float, "
+     "at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul>)"},
+    {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+     "at::native::func_wrapper_t<float, at::native::sum_functor<float, float, "
+     "float>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, float, ",
+     {"4", "8"},
+     "> >(at::native::ReduceOp<float>)"},
+    {"Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_" MATVEC "WS64_WG32_8_1_WGMXCC1_",
+     {"WGM4", "WGM8"},
+     ""},
+    {"Cijk_Ailk_Bljk_",
+     {"BBS", "HHS"},
+     "_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_" MATVEC "WS64_WG32_8_1_WGM8"},
+    {"void vllm::paged_attention_v2_kernel<__hip_bfloat16, __hip_bfloat16, 128, 16, 256, "
+     "(vllm::Fp8KVCacheDataType)0, false, ",
+     {"512", "1024"},
+     ">(float*, float*, __hip_bfloat16*, __hip_bfloat16 const*, __hip_bfloat16 const*)"},
+    {"void ck::kernel_gemm_xdl_cshuffle_v3<ck::GridwiseGemm_xdl_cshuffle_v3<"
+     "ck::tensor_layout::gemm::RowMajor, ck::tensor_layout::gemm::ColumnMajor, "
+     "ck::tensor_layout::gemm::RowMajor, _Float16, _Float16, float, _Float16, _Float16, "
+     "ck::tensor_operation::element_wise::PassThrough, "
+     "(ck::tensor_operation::device::GemmSpecialization)0, 256, ",
+     {"224", "160"},
+     ", 64, 8, 8, 16, 16, 8, 5, ck::Sequence<8, 32, 1>, (ck::BlockGemmPipelineVersion)2>, true, "
+     "(ck::InMemoryDataOperationEnum)0, 1, (ck::TailNumber)0>(Argument)"},
+    {"void rocblas_",
+     {"gemvt", "gemvn"},
+     "_kernel<false, 256, __half const*, __half const*, __half*>(int, int, float, long, __half "
+     "const*, long, int, long, __half*)"},
+};
+
+/* A table of 80 columns leaves a name some 30 of them, next to numbers; one of 120 some 60. */
+const char *Shorten_RealLife(void)
+{
+    enum { PAIRS = sizeof alike / sizeof *alike };
+    static char texts[2 * PAIRS][2 * LONGEST];
+    const char *names[2 * PAIRS];
+    for (unsigned i = 0; i < 2 * PAIRS; ++i) {
+        int length = snprintf(texts[i], sizeof texts[i], "%s%s%s", alike[i / 2].before,
+                              alike[i / 2].told[i % 2], alike[i / 2].behind);
+        CHECK(length > 0 && (size_t)length < sizeof texts[i]);
+        names[i] = texts[i];
+    }
+    for (unsigned width = 30; width <= 120; ++width) {
+        char **shown = shorten(names, 2 * PAIRS, width);
+        for (unsigned i = 0; i < 2 * PAIRS; ++i)
+            if (!strstr(shown[i], alike[i / 2].told[i % 2]) || plain_width(shown[i]) > width ||
+                strncmp(shown[i], "void ", 5) == 0)
+                return check_failed(names[i], (int)width, shown[i]);
+        for (unsigned i = 0; i < PAIRS; ++i)
+            CHECK(strcmp(shown[2 * i], shown[2 * i + 1]) != 0);
+        shorten_free(shown, 2 * PAIRS);
+    }
+    return NULL;
+}
+
 /* Where cutting the middle would take away what differs, that is shown, of both. */
 const char *Shorten_Cut(void)
 {

@@ -365,11 +365,18 @@ check('charts', await page.locator('.chart canvas').count(), 1);
 // Tables: names, calls and totals are those of `rtl summary`.
 await page.keyboard.press('4');
 const table = await page.evaluate(() => [...document.querySelectorAll('#view-tables tbody tr')].map((line) =>
-    [line.cells[0].textContent, Number(line.cells[1].textContent.replace(/\D/g, ''))]));
+    [line.cells[0].title, Number(line.cells[1].textContent.replace(/\D/g, ''))]));
 const bySum = new Map();
 for (const row of wanted.summary.kernels)
     bySum.set(row.name, (bySum.get(row.name) ?? 0) + row.calls);
 check('the table of kernels', table.sort(), [...bySum].sort());
+const shownNames = await page.evaluate(() => [...document.querySelectorAll('#view-tables tbody tr')].map((line) =>
+    [line.cells[0].title, line.cells[0].textContent]));
+check('names that are shown are as different as names', new Set(shownNames.map(([, shown]) => shown)).size,
+    new Set(shownNames.map(([whole]) => whole)).size);
+const littleNames = await page.evaluate(() => rtlPage.trace.head.tables.kernels.map(([name]) => rtlPage.trace.shortName(name, 1)));
+check('those in little room, too', new Set(littleNames).size, bySum.size);
+hold('names fit the table', shownNames.every(([whole, shown]) => whole === shown || [...shown].length <= 80));
 const rows = await page.evaluate(() => rtlPage.trace.head.tables.kernels.map((row) => [rtlPage.trace.head.texts[row[0]], row[1], row[2], row[3], row[6]]));
 check('calls, total, least and most', rows.sort(), wanted.summary.kernels.map((row) => [row.name, row.calls, row.total_ns, row.min_ns, row.max_ns]).sort());
 const word = call.name.slice(-5);

@@ -7,6 +7,7 @@
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/say.h"
+#include "export/html_short.h"
 #include "export/lookup.h"
 
 #include <inttypes.h>
@@ -270,7 +271,7 @@ static json_t *head_json(struct html_page *page)
     absent_say(&page->idle.absent, absent, sizeof absent);
     return json_pack(
         "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,"
-        "s:o,s:b}",
+        "s:o,s:b,s:o}",
         "version", 1, "trace", trace_json(page), "first", (json_int_t)page->first, "last",
         (json_int_t)page->last, "untimed", (json_int_t)page->untimed, "processes",
         processes_json(page), "agents", agents_json(page), "texts", texts_json(&page->texts),
@@ -281,7 +282,8 @@ static json_t *head_json(struct html_page *page)
         html_counts_json(&page->counts, page->export->trace), "graphs", graphs, "notes",
         notes_json(page), "families", families_json(page), "replays_every",
         (json_int_t)html_graphs_every(&page->graphs), "idle_least", (json_int_t)page->idle.least,
-        "absent", text(absent), "idle_known", page->idle.absent.by_mode == 0);
+        "absent", text(absent), "idle_known", page->idle.absent.by_mode == 0, "short_names",
+        html_short_json(page));
 }
 
 int html_head(struct html_page *page, struct bytes *head)

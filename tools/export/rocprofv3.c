@@ -4,13 +4,18 @@
 #include "export/out.h"
 
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/say.h"
+#include "common/shorten.h"
 #include "common/texts.h"
 #include "export/lookup.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define TRUNCATED_WIDTH 60u
 
 /* Places in `strings.buffer_records`, where a reader finds the names of operations by kind. */
 enum kind { KIND_NONE, KIND_DISPATCH, KIND_HIP, KIND_COPY, KIND_MARKER };
@@ -357,15 +362,30 @@ static int counters(struct json *json)
     return EXIT_FINE;
 }
 
-static void symbol(struct json *json, uint64_t id, const char *mangled, const char *name)
+static void symbol(struct json *json, uint64_t id, const char *mangled, const char *name,
+                   const char *truncated)
 {
     item(json);
     number(json, "{\"kernel_id\":", id);
     string(json, ",\"kernel_name\":", mangled[0] ? mangled : name);
     string(json, ",\"formatted_kernel_name\":", name);
     string(json, ",\"demangled_kernel_name\":", name);
-    string(json, ",\"truncated_kernel_name\":", name);
+    string(json, ",\"truncated_kernel_name\":", truncated);
     text(json, "}");
+}
+
+/* Of the symbols, then of kernels that are known by no symbol; the rule is that of tables on a
+ * terminal, and different names have different ones. */
+static char **truncated_names(const struct json *json, const rtl_symbol_t *symbols, size_t count)
+{
+    size_t all = count + json->unknown.count;
+    struct shorten_item *items = memory_new(all, sizeof *items);
+    for (size_t i = 0; i < all; ++i)
+        items[i] = (struct shorten_item){
+            i < count ? symbols[i].name : json->unknown.list[i - count], TRUNCATED_WIDTH};
+    char **names = shorten_names(items, all);
+    free(items);
+    return names;
 }
 
 /* The first stands for none, so that a kernel's id is also a place in the list. */
@@ -377,11 +397,13 @@ static int symbols(struct json *json)
         return open_failed(json->export->trace, json->export->path);
     text(json, ",\n\"kernel_symbols\":[");
     json->first = true;
-    symbol(json, 0, "", "");
+    char **truncated = truncated_names(json, items, count);
+    symbol(json, 0, "", "", "");
     for (size_t i = 0; i < count; ++i)
-        symbol(json, (uint64_t)i + 1, items[i].mangled, items[i].name);
+        symbol(json, (uint64_t)i + 1, items[i].mangled, items[i].name, truncated[i]);
     for (size_t i = 0; i < json->unknown.count; ++i)
-        symbol(json, (uint64_t)(count + i) + 1, "", json->unknown.list[i]);
+        symbol(json, (uint64_t)(count + i) + 1, "", json->unknown.list[i], truncated[count + i]);
+    shorten_free(truncated, count + json->unknown.count);
     text(json, "]");
     return EXIT_FINE;
 }

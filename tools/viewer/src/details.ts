@@ -30,14 +30,14 @@ export class Details {
 
     clear(): void {
         this.current = null;
-        const { tables, texts } = this.trace.head;
+        const { tables } = this.trace.head;
         const all = tables.kernels.reduce((sum, row) => sum + row[2], 0);
         this.pane.replaceChildren(
             element('p', { class: 'soft' }, 'Choose an event to see what is known of it. W and S zoom, A and D move, ? shows all keys.'),
             ...(tables.kernels.length ? [element('h2', {}, 'Where the time of kernels went'),
                 element('dl', {}, ...tables.kernels.slice(0, 5).flatMap((row) => [
                     element('dt', { class: 'number' }, share(row[2] / Math.max(1, all))),
-                    element('dd', {}, link(texts[row[0]], () => this.ways.openName(row)), ` · ${count(row[1])} × ${duration(row[2] / row[1])}`),
+                    element('dd', {}, link(this.trace.tableName(row[0]), () => this.ways.openName(row)), ` · ${count(row[1])} × ${duration(row[2] / row[1])}`),
                 ]))] : []));
     }
 
@@ -79,7 +79,7 @@ export class Details {
     /** What kernels did in a time that was marked. */
     async showArea(from: number, to: number): Promise<void> {
         this.current = null;
-        const { texts, gpus, processes } = this.trace.head;
+        const { gpus, processes } = this.trace.head;
         const title = element('h2', {}, `${duration(to - from)} from ${moment(from)}`);
         this.pane.replaceChildren(title, element('p', { class: 'soft' }, '…'));
         const sums = await this.trace.sums(from, to);
@@ -95,7 +95,7 @@ export class Details {
         const busy = gpus.map((gpu, place): Fact => [`${processes.length > 1 ? `process ${gpu.process}, ` : ''}GPU ${gpu.gpu ?? '?'}`,
             `busy ${duration(sums.busy[place])}, ${share(sums.busy[place] / (to - from))}`]);
         const kernels = rows.slice(0, 50).map(([name, [calls, total]]): Fact =>
-            [share(total / Math.max(1, all)), `${texts[name]} · ${count(calls)}, ${duration(total)}`]);
+            [share(total / Math.max(1, all)), `${this.trace.tableName(name)} · ${count(calls)}, ${duration(total)}`]);
         this.pane.replaceChildren(title, element('div', { class: 'columns' }, this.list(busy), this.list(kernels, 'number')));
     }
 

@@ -34,12 +34,16 @@ export function fit(canvas: HTMLCanvasElement, width: number, height: number): C
     return context;
 }
 
+/** How many letters have room, about. */
+export function lettersIn(width: number): number {
+    return Math.floor(width / 6.1);
+}
+
 /** Text that fits, its end cut off; "" where not even three letters would. */
 export function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
     if (width < 22)
         return '';
-    const letter = 6.1;
-    const most = Math.floor(width / letter);
+    const most = lettersIn(width);
     if (text.length <= most && context.measureText(text).width <= width)
         return text;
     let length = Math.min(text.length, Math.ceil(1.4 * most));

@@ -5,7 +5,7 @@ import 'uplot/dist/uPlot.min.css';
 
 import { Axis } from './axis';
 import { Palette, colorNumber, palette } from './colors';
-import { byId, element, fit, fitted, hideTip, link, showTip } from './dom';
+import { byId, element, fit, fitted, hideTip, lettersIn, link, showTip } from './dom';
 import { count, duration, multiples, niceStep, share, tick } from './format';
 import { Graph, GraphNode, Launch, Slice, Trace } from './trace';
 
@@ -267,7 +267,7 @@ export class Graphs {
             element('table', {}, element('thead', {}, element('tr', {}, heads[0], element('th', { scope: 'col', class: 'name' }, 'kernel'), ...heads.slice(1))),
                 element('tbody', {}, ...nodes.slice(0, 2000).map((row) => element('tr', { 'aria-selected': row.node === this.chosenNode },
                     element('td', {}, String(row.node)),
-                    element('td', { class: 'name', title: texts[row.name] }, link(texts[row.name], () => this.chooseNode(row))),
+                    element('td', { class: 'name', title: texts[row.name] }, link(this.trace.shortName(row.name, 50), () => this.chooseNode(row))),
                     ...this.columns.slice(1).map(([, value, text]) => element('td', {}, text(value(row))))))))));
         if (place)
             (place.querySelector('.sheet') as HTMLElement).scrollTop = scrolled;
@@ -466,7 +466,7 @@ export class Graphs {
             context.fillStyle = colors.soft;
             context.fillText(String(row.node), 10, y);
             context.fillStyle = colors.text;
-            context.fillText(fitted(context, this.trace.head.texts[row.name], LABELS - 54), 46, y);
+            context.fillText(fitted(context, this.trace.shortName(row.name, lettersIn(LABELS - 54)), LABELS - 54), 46, y);
         });
     }
 

@@ -110,7 +110,7 @@ export class Tables {
         const head = element('tr', {}, this.heading('name', 0), ...columns.map(([text], place) => this.heading(text, place + 1)),
             element('th', { scope: 'col' }, 'share'));
         const body = rows.slice(0, MOST_ROWS).map((row) => element('tr', {},
-            element('td', { class: 'name', title: texts[row[0]] }, link(texts[row[0]], () => this.open(this.table, row))),
+            element('td', { class: 'name', title: texts[row[0]] }, link(this.trace.tableName(row[0]), () => this.open(this.table, row))),
             ...columns.map(([, value, show]) => element('td', {}, show(value(row)))), this.shareCell(row[2] / Math.max(1, all))));
         (this.view.querySelector('.sheet') as HTMLElement).replaceChildren(element('table', {}, element('thead', {}, head),
             element('tbody', {}, ...body)));

@@ -5,7 +5,7 @@
 import { Axis } from './axis';
 import { above, busyWithin, levelFor } from './bins';
 import { NEUTRAL, Palette, colorNumber, familyNumber, palette } from './colors';
-import { byId, element, fit, fitted, hideTip, showTip } from './dom';
+import { byId, element, fit, fitted, hideTip, lettersIn, showTip } from './dom';
 import { Fine } from './fine';
 import { count, duration, moment, multiples, niceStep, share, tick } from './format';
 import { Overview } from './overview';
@@ -344,7 +344,8 @@ export class Timeline {
         const isWanted = (i: number) => !wanted || wanted(lane, item[i], () => segment.texts[Math.floor(item[i] / 4)]);
         const wide = (i: number) => this.wide.push(() => {
             const name = this.trace.nameNumber(lane, item[i]);
-            this.drawEvent(context, lane, item[i], name < 0 ? segment.texts[Math.floor(item[i] / 4)] : this.trace.head.texts[name],
+            const letters = lettersIn(this.x(end[i]) - this.x(start[i]) - 8);
+            this.drawEvent(context, lane, item[i], name < 0 ? segment.texts[Math.floor(item[i] / 4)] : this.trace.shortName(name, letters),
                 start[i], end[i], columns.more[i], y, height, isWanted(i), this.colorOf(lane, item[i], segment.texts));
         });
         if (last - first > 4 * (Math.min(axis.to, end[last - 1]) - Math.max(axis.from, start[first])) / perPixel) {

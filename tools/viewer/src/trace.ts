@@ -72,6 +72,7 @@ interface Head {
     replays_every: number; // launches are those of every so many
     idle_least: number; // ns; shorter idle times are not all events, but in the bins of their rows
     absent: string; // work that may have run in idle times, '': none
+    short_names: [number, string, string][]; // of long kernels' names: in a table, and in little room
     idle_known: boolean; // false: the mode left work out, there are no idle times
 }
 
@@ -219,8 +220,11 @@ export class Trace {
     /** Of kernels' names, by their places among the texts. */
     readonly families: Map<number, string>;
 
+    private readonly shortNames: Map<number, [string, string]>;
+
     private constructor(readonly head: Head, reader: Reader) {
         this.families = new Map(head.families);
+        this.shortNames = new Map(head.short_names.map(([name, inTable, inLittle]) => [name, [inTable, inLittle]]));
         this.starts = Float64Array.from(head.segments, (segment) => segment.from);
         head.lanes.forEach((lane, place) => {
             const { bins, shift, ...rest } = lane;
@@ -369,6 +373,18 @@ export class Trace {
         default:
             return item;
         }
+    }
+
+    /** A text as it fits into so many letters: of a kernel's name what tells it apart stays, as in tables of a terminal. */
+    shortName(name: number, letters: number): string {
+        const text = this.head.texts[name];
+        const [inTable, inLittle] = this.shortNames.get(name) ?? [text, text];
+        return [text, inTable].find((choice) => choice.length <= letters) ?? inLittle;
+    }
+
+    /** A text as a table of the page's width shows it. */
+    tableName(name: number): string {
+        return this.shortNames.get(name)?.[0] ?? this.head.texts[name];
     }
 
     nameOf(slice: Slice): string {
