@@ -47,7 +47,7 @@ cmp -s plain.out run.out || fail "the program got another signal mask"
 # The environment: ours behind the tools that are there already, and only what is needed.
 HSA_TOOLS_LIB="other.so /old/librtl.so" LD_PRELOAD=libm.so.6 LD_LIBRARY_PATH=/mine "${trace[@]}" env >run.out
 equal "HSA_TOOLS_LIB" "$(sed -n 's/^HSA_TOOLS_LIB=//p' run.out)" "other.so $build/lib/librtl.so"
-equal "LD_LIBRARY_PATH" "$(sed -n 's/^LD_LIBRARY_PATH=//p' run.out)" /mine
+equal "LD_LIBRARY_PATH" "$(sed -n 's/^LD_LIBRARY_PATH=//p' run.out)" "/mine:$build/lib/roctx"
 # Where a sanitizer is built in librtl is not preloaded.
 preloaded=$([ "${RTL_PRELOAD:-on}" = off ] || echo "$build/lib/librtl.so:")
 equal "LD_PRELOAD" "$(sed -n 's/^LD_PRELOAD=//p' run.out)" "${preloaded}libm.so.6:$soft"

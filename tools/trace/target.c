@@ -166,6 +166,21 @@ static int preload_list(const char *mode, const char *librtl, char *list, size_t
     return 0;
 }
 
+/* Programs open roctx by its name: RTL's libraries are found behind all that the environment has.
+ */
+static void find_roctx(char *folder, size_t size)
+{
+    if (!paths_library("roctx", folder, size) || paths_cut(folder))
+        folder[0] = '\0';
+}
+
+static void library_list(const char *roctx, char *list, size_t size)
+{
+    const char *before = secure_getenv("LD_LIBRARY_PATH");
+    bool any = before && before[0];
+    (void)snprintf(list, size, "%s%s%s", any ? before : "", any ? ":" : "", roctx);
+}
+
 /* AddressSanitizer ends a program that has anything in front of its library, unless it is told not
  * to. */
 static void sanitizer_options(char *options, size_t size)
@@ -220,6 +235,8 @@ char **target_environment(const struct trace_options *options, const struct targ
     char buffer[24];
     char number[24];
     char sanitizer[4096];
+    char libraries[4 * PATH_MAX];
+    library_list(target->roctx, libraries, sizeof libraries);
     tools_list(target->librtl, tools, sizeof tools);
     (void)snprintf(buffer, sizeof buffer, "%" PRIu64, options->buffer);
     sanitizer_options(sanitizer, sizeof sanitizer);
@@ -229,6 +246,7 @@ char **target_environment(const struct trace_options *options, const struct targ
         {"HSA_TOOLS_LIB", tools},
         {"HSA_TOOLS_REPORT_LOAD_FAILURE", "1"},
         {"LD_PRELOAD", target->preload[0] ? target->preload : NULL},
+        {"LD_LIBRARY_PATH", target->roctx[0] ? libraries : NULL},
         {"ASAN_OPTIONS", target->preload[0] || target->soft[0] ? sanitizer : NULL},
         {"RTL_SESSION", session},
         {"RTL_REPORT", report},
@@ -271,5 +289,6 @@ int target_find(const struct trace_options *options, struct target *target)
                         "%s has '%c' in its path, where the GPU runtime or the dynamic linker ends "
                         "a name: install RTL in a folder without that",
                         target->librtl, *cut);
+    find_roctx(target->roctx, sizeof target->roctx);
     return preload_list(options->mode, target->librtl, target->preload, sizeof target->preload);
 }

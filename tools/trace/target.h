@@ -15,6 +15,7 @@ struct target {
     char librtl[PATH_MAX];
     char soft[PATH_MAX]; /**< folder of the software GPU where the program must be led to it */
     char preload[2 * PATH_MAX]; /**< what LD_PRELOAD gets, "": nothing */
+    char roctx[PATH_MAX];       /**< folder of RTL's roctx libraries, "": not there */
 };
 
 /** Finds all of it, and checks that the options can be had here. 0, or an exit status when a
