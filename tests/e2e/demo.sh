@@ -34,6 +34,12 @@ grep -q '^decoded [1-9][0-9]* tokens.* matches the host' ended.out || fail "what
 "$rtl" check --truth ended ended.db >check.out 2>check.err || fail "rtl check --truth of it ended with status $?"
 
 "$rtl" demo --keep kept.db >whole.out 2>whole.err || fail "rtl demo ended with status $?"
+mkdir temporary
+TMPDIR=$scratch/temporary "$rtl" demo --tokens 20 >there.out 2>there.err || fail "rtl demo without --keep ended with status $?"
+there=$(sed -n 's/^the trace is in //p' there.out)
+equal "what is left of a demo" "$(find temporary -type f)" "temporary/${there#"$scratch/temporary/"}"
+grep -q "^$there: " there.out || fail "the summary names another trace"
+"$rtl" check "$there" >check.out 2>check.err || fail "rtl check of the demo's trace ended with status $?"
 grep -q -i 'complete' whole.out whole.err || fail "rtl demo does not say that the trace is complete"
 
 # How a program submits, as script/demo has it told: a storm rings once for ten packets, and once for a barrier

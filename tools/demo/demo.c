@@ -29,7 +29,8 @@ struct demo {
 };
 
 static const struct argp_option option_list[] = {
-    {"keep", 'k', "FILE", 0, "leave the trace in FILE (which is replaced)", 0},
+    {"keep", 'k', "FILE", 0,
+     "leave the trace in FILE (which is replaced), not in a folder for temporary files", 0},
     {"tokens", 't', "COUNT", 0, "tokens to decode, 400 by default", 0},
     {0},
 };
@@ -150,12 +151,13 @@ static int show(const struct demo *demo)
     return check_show(demo->trace, &truth, 1, false);
 }
 
-static void clean(const struct demo *demo)
+/* A trace that was shown stays where that said it is. */
+static void clean(const struct demo *demo, bool shown)
 {
     (void)unlink(demo->truth);
-    if (!demo->keep)
+    if (!demo->keep && !shown)
         (void)unlink(demo->trace);
-    (void)rmdir(demo->folder);
+    (void)rmdir(demo->folder); /* if it is empty */
 }
 
 int cmd_demo(int argc, char **argv)
@@ -176,10 +178,11 @@ int cmd_demo(int argc, char **argv)
     if (status)
         return status;
     status = record(&demo);
-    if (!status)
+    bool shown = status == EXIT_FINE;
+    if (shown)
         status = show(&demo);
-    clean(&demo);
-    if (status == EXIT_FINE && demo.keep)
-        (void)printf("\nthe trace is in %s\n", plain(demo.keep));
+    clean(&demo, shown);
+    if (shown)
+        (void)printf("\nthe trace is in %s\n", plain(demo.trace));
     return status;
 }
