@@ -13,14 +13,23 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+enum headings { HEADINGS_ON_TERMINALS, HEADINGS_ALWAYS, HEADINGS_NEVER };
 
 struct options {
     const char *path, *statement;
     bool json;
+    enum headings headings;
 };
+
+enum { KEY_HEADINGS = 256, KEY_NO_HEADINGS };
 
 static const struct argp_option option_list[] = {
     {"json", 'j', NULL, 0, "write JSON: a list with an object for each row", 0},
+    {"headings", KEY_HEADINGS, NULL, 0,
+     "write the names of the columns first; only on a terminal without this", 0},
+    {"no-headings", KEY_NO_HEADINGS, NULL, 0, "leave them out on a terminal as well", 0},
     {0},
 };
 
@@ -30,6 +39,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'j':
         options->json = true;
+        return 0;
+    case KEY_HEADINGS:
+        options->headings = HEADINGS_ALWAYS;
+        return 0;
+    case KEY_NO_HEADINGS:
+        options->headings = HEADINGS_NEVER;
         return 0;
     case ARGP_KEY_ARG:
         if (!options->path)
@@ -55,6 +70,18 @@ static void print_row(sqlite3_stmt *statement, bool terminal)
         (void)printf("%s%s", i ? "|" : "", terminal ? plain(text) : text);
     }
     (void)putchar('\n');
+}
+
+static void print_headings(sqlite3_stmt *statement, bool terminal)
+{
+    int columns = sqlite3_column_count(statement);
+    for (int i = 0; i < columns; ++i) {
+        const char *name = sqlite3_column_name(statement, i);
+        name = name ? name : "";
+        (void)printf("%s%s", i ? "|" : "", terminal ? plain(name) : name);
+    }
+    if (columns > 0)
+        (void)putchar('\n');
 }
 
 static json_t *json_float(double value)
@@ -106,12 +133,24 @@ static void print_json_row(sqlite3_stmt *statement, bool first)
     json_decref(object);
 }
 
-static int print_rows(sqlite3 *db, sqlite3_stmt *statement, bool json)
+/* Behind the first step: a statement that fails there has said nothing on standard output. */
+static void begin_rows(sqlite3_stmt *statement, const struct options *options, bool terminal)
 {
+    bool wanted = options->headings == HEADINGS_ALWAYS ||
+                  (options->headings == HEADINGS_ON_TERMINALS && terminal);
+    if (wanted && !options->json)
+        print_headings(statement, terminal);
+}
+
+static int print_rows(sqlite3 *db, sqlite3_stmt *statement, const struct options *options)
+{
+    bool json = options->json;
     bool first = true;
     bool terminal = show_terminal(stdout);
     int code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW && !ferror(stdout)) {
+        if (first)
+            begin_rows(statement, options, terminal);
         if (json)
             print_json_row(statement, first);
         else
@@ -122,35 +161,58 @@ static int print_rows(sqlite3 *db, sqlite3_stmt *statement, bool json)
         return EXIT_USAGE;
     if (code != SQLITE_DONE)
         return say_fail(EXIT_USAGE, "the statement failed: %s", sqlite3_errmsg(db));
+    if (first)
+        begin_rows(statement, options, terminal);
     if (json)
         (void)fputs(first ? "[]\n" : "\n]\n", stdout);
     return EXIT_FINE;
 }
 
+/* The name of a table or view alone asks for all of it. */
+static char *whole_statement(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    bool name = length > 0 && text[length] == '\0' && sqlite3_keyword_check(text, (int)length) == 0;
+    char *statement = sqlite3_mprintf(name ? "SELECT * FROM %s" : "%s", text);
+    if (!statement)
+        memory_is_short();
+    return statement;
+}
+
 /* Runs all statements of the text, one after the other. */
-static int run(sqlite3 *db, const struct options *options)
+static int run_all(sqlite3 *db, const struct options *options, const char *text)
 {
     int status = EXIT_FINE;
     bool any = false;
-    const char *rest = options->statement;
+    const char *rest = text;
     while (status == EXIT_FINE && *rest) {
         sqlite3_stmt *statement = NULL;
         if (sqlite3_prepare_v2(db, rest, -1, &statement, &rest) != SQLITE_OK)
             return say_fail(EXIT_USAGE, "the statement is wrong: %s", sqlite3_errmsg(db));
         any = any || statement;
         if (statement)
-            status = print_rows(db, statement, options->json);
+            status = print_rows(db, statement, options);
         (void)sqlite3_finalize(statement);
     }
     if (status == EXIT_FINE && !any)
-        return say_fail(EXIT_USAGE, "there is no statement in '%s'", options->statement);
+        return say_fail(EXIT_USAGE, "there is no statement in '%s'", text);
+    return status;
+}
+
+static int run(sqlite3 *db, const struct options *options)
+{
+    char *text = whole_statement(options->statement);
+    int status = run_all(db, options, text);
+    sqlite3_free(text);
     return status;
 }
 
 int cmd_sql(int argc, char **argv)
 {
     static const char doc[] =
-        "Runs an SQL statement on a trace and writes its rows, columns parted by '|'."
+        "Runs an SQL statement on a trace and writes its rows, columns parted by '|'; on a "
+        "terminal "
+        "their names first."
         "\vTables: kernels, kernel_stats (added up), copies, api, graphs, graph_nodes, "
         "graph_launches, ranges, ledger, "
         "ledger_kinds, processes, agents, queues, streams, threads, names, symbols, notes; and "
@@ -162,12 +224,17 @@ int cmd_sql(int argc, char **argv)
         "percentile(x, p).\n\n"
         "Examples:\n"
         "  rtl sql trace.db 'SELECT name, count(*), sum(duration) FROM kernels GROUP BY name'\n"
-        "  rtl sql trace.db 'SELECT * FROM ledger' --json";
+        "  rtl sql trace.db 'SELECT * FROM ledger' --json\n"
+        "  rtl sql trace.db top        (all of a table or view)";
     static const struct argp argp = {option_list, parse_option, "FILE STATEMENT", doc, NULL,
                                      NULL,        NULL};
     struct options options = {0};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
+    if (options.json && options.headings != HEADINGS_ON_TERMINALS)
+        return say_fail(EXIT_USAGE,
+                        "--%s is for rows as text: each row of --json names its columns",
+                        options.headings == HEADINGS_ALWAYS ? "headings" : "no-headings");
     if (!options.path || !options.statement)
         return say_fail(EXIT_USAGE, "a trace and a statement are needed: rtl sql FILE "
                                     "\"SELECT ...\"");

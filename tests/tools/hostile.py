@@ -143,6 +143,16 @@ def values():
     raw = run("sql", "valid.db", "SELECT value FROM meta WHERE key = 'command'").stdout
     check("rows are as they are for scripts", raw == TEXT.encode() + b"\n")
     look("sql on a terminal", on_terminal("sql", "valid.db", "SELECT value, name FROM meta, kernels WHERE key = 'command' LIMIT 3"), True)
+    query = "SELECT count(*) AS a, 'x' AS 'b\x1b[31m' FROM kernels; SELECT 1 AS none WHERE 0"
+    bare = run("sql", "valid.db", query).stdout
+    check("scripts get no headings", bare.count(b"\n") == 1 and bare.endswith(b"|x\n"))
+    headed = b"a|b\x1b[31m\n" + bare + b"none\n"
+    check("headings when asked", run("sql", "--headings", "valid.db", query).stdout == headed)
+    shown = on_terminal("sql", "valid.db", query).replace(b"\r\n", b"\n")
+    check("headings on a terminal", shown == headed.replace(b"\x1b", b"\\x1b"))
+    check("none on a terminal when asked", on_terminal("sql", "--no-headings", "valid.db", query).replace(b"\r\n", b"\n") == bare)
+    failed = run("sql", "--headings", "valid.db", "SELECT percentile(1, 200) AS p")
+    check("no headings of what fails", failed.stdout == b"" and failed.returncode == 2)
     rows = json.loads(run("sql", "valid.db", "--json", "SELECT value AS v FROM meta WHERE key = 'command'").stdout)
     check("rows in JSON", rows == [{"v": TEXT}])
     look("sql --json", run("sql", "valid.db", "--json", "SELECT * FROM meta").stdout)
