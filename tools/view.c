@@ -199,7 +199,7 @@ static int open_page(const struct view *view)
 int cmd_view(int argc, char **argv)
 {
     static const char doc[] =
-        "Shows a trace in a browser: makes the page of `rtl export --to html` and opens it."
+        "Shows a trace in a browser: makes the page of `rtl export -F html` and opens it."
         "\vThe page is one file and needs no network. Without -o it lies in a folder of yours "
         "below "
         "/tmp and is replaced by the next one of that name.\n\n"
@@ -221,7 +221,7 @@ int cmd_view(int argc, char **argv)
         return say_fail(EXIT_USAGE, "--no-open and --browser do not go together: the page is "
                                     "opened, or it is not");
     if (view.output && strcmp(view.output, "-") == 0)
-        return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export --to html -o - writes "
+        return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export -F html -o - writes "
                                     "to the standard output");
     int status = pass_filters(&view);
     if (status == EXIT_FINE)

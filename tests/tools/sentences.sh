@@ -36,6 +36,10 @@ wrong 2 "--start-off" "--delay" -- "$rtl" trace --gpu soft --start-off --delay 1
 wrong 2 "--start-off" "--delay" -- "$rtl" trace --gpu soft --delay 0 --start-off -- touch started
 wrong 2 "'l2_hitt'" "'l2_hit'" -- "$rtl" trace --gpu soft --metrics waves,l2_hitt -- touch started
 wrong 2 "'SQ_WAVS'" "'SQ_WAVES'" -- "$rtl" trace --gpu soft --metrics SQ_WAVS -- touch started
+wrong 2 "'FETCH_SIZE'" "'fetch_bytes'" -- "$rtl" trace --gpu soft --metrics waves,FETCH_SIZE -- touch started
+wrong 2 "'FETCH_SIZE'" "in bytes and not in KB" -- "$rtl" trace --gpu soft --metrics FETCH_SIZE -- touch started
+wrong 2 "'l2cachehit'" "'l2_hit'" -- "$rtl" trace --gpu soft --metrics l2cachehit -- touch started
+wrong 2 "'TCC_HIT_sum'" "'TCC_HIT' here" -- "$rtl" trace --gpu soft --metrics TCC_HIT_sum -- touch started
 wrong 2 "'xyzzy'" "--metrics list" -- "$rtl" trace --gpu soft --metrics xyzzy -- touch started
 wrong 2 "--metrics" -- "$rtl" trace --gpu soft --metrics , -- touch started
 wrong 2 "'all'" "kernel or range" -- "$rtl" trace --gpu soft --metrics waves --counting all -- touch started
@@ -149,6 +153,11 @@ wrong 2 "statement" -- "$rtl" sql led.db
 wrong 2 "syntax error" -- "$rtl" sql led.db 'SELEKT 1'
 wrong 2 "no such table: nowhere" -- "$rtl" sql led.db 'SELECT * FROM nowhere'
 wrong 2 "none.db" -- "$rtl" sql none.db 'SELECT 1'
+wrong 2 "no such table: nowhere" -- "$rtl" sql led.db nowhere
+wrong 2 "--headings" "--json" -- "$rtl" sql led.db --headings --json 'SELECT 1'
+for table in top busy ledger; do
+    equal "all of $table" "$("$rtl" sql --json led.db $table)" "$("$rtl" sql --json led.db "SELECT * FROM $table")"
+done
 wrong 2 "'2'" -- "$rtl" sql led.db SELECT 2
 wrong 2 "no trace" -- "$rtl" export
 wrong 2 "no format" -- "$rtl" export led.db
@@ -158,6 +167,10 @@ wrong 2 "led.rpd" "rtl import led.rpd -o NEW.db" -- "$rtl" summary led.rpd
 wrong 2 "'svg'" "chrome, perfetto" -- "$rtl" export led.db -F svg
 wrong 2 "csv" "chrome" -- "$rtl" export led.db -F chrome -F csv
 wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd
+wrong 2 "'csvv'" "--format" -- "$rtl" export led.db --to csvv
+wrong 2 "'csvv'" "perfetto" -- "$rtl" export led.db --format csvv
+wrong 2 "'5x'" "no time for --to" -- "$rtl" export led.db -F csv --to 5x
+"$rtl" export --help | grep -q -e '--to=TIME' || fail "rtl export --to is not a time"
 "$rtl" export led.db --to csv -F csv --table kernels -o - >twice.out || fail "one format that is named twice is none"
 wrong 2 "'chrome'" "--to" -- "$rtl" view led.db -n -o none.html --to chrome
 wrong 2 "--no-open" "--browser" -- "$rtl" view led.db -n --browser true -o none.html

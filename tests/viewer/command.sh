@@ -33,7 +33,7 @@ refused() {
 refused "no trace was named" view
 refused "missing.db" view missing.db -n
 refused "second" view t.db t.db
-refused "rtl export --to html" view t.db -o -
+refused "rtl export -F html" view t.db -o -
 refused "false' did not open" view t.db --browser false
 refused "not-there' did not open" view t.db --browser not-there
 # What opens pages where nobody names a browser, on a machine without one: one sentence, and the page is there.

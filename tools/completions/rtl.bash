@@ -70,7 +70,6 @@ _rtl() {
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
     export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3 html" -- "$cur") ;;
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
-    export:--to) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3 html 500ms 2s 1m" -- "$cur") ;;
     *:--from | *:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     *:--phase) mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$cur") ;;
     summary:--gpu | idle:--gpu | timeline:--gpu | export:--gpu | view:--gpu | *:--rank | *:--stream) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$cur") ;;
@@ -85,7 +84,8 @@ _rtl() {
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
         ctl) options+=" --pid --duration --steps --json" ;;
         summary) options+=" --top --sort --by --families --wide --json$filters" ;;
-        info | sql | index) options+=" --json" ;;
+        info | index) options+=" --json" ;;
+        sql) options+=" --json --headings --no-headings" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
         export) options+=" --format --output --force --per-rank --split-size --table --detail --page-size --families$filters" ;;
         view) options+=" --output --force --no-open --browser --detail --page-size --families$filters" ;;

@@ -32,8 +32,7 @@ enum { KEY_TO = 256, KEY_SPLIT, KEY_PER_RANK, KEY_TABLE, KEY_DETAIL, KEY_PAGE_SI
 
 static const struct argp_option option_list[] = {
     {"format", 'F', "FORMAT", 0, "the format, see below", 0},
-    {"to", KEY_TO, "FORMAT|TIME", 0,
-     "with the name of a format: --format; with a time: leave out what began then or later", 0},
+    {"to", KEY_TO, "TIME", 0, "leave out what began then or later", 0},
     {"output", 'o', "FILE", 0,
      "where to; - is the standard output (default: the trace's name with the format's ending)", 0},
     {"force", 'f', NULL, 0, "replace files that exist", 0},
@@ -96,12 +95,15 @@ static bool read_number(const char *text, uint64_t *number)
     return true;
 }
 
-/* --to is both: a format, and the end of a time. */
+/* A time; formats were once named here as well, and scripts have them so. */
 static int parse_to(struct options *options, const char *text)
 {
     const struct exporter *format = find_format(text);
     if (format)
         return take_format(format, &options->exporter);
+    if (isalpha((unsigned char)text[0]))
+        return say_fail(EINVAL, "'%s' is no time for --to, and no format, which --format names",
+                        text);
     return filter_take(&options->filter, FILTER_TO, text);
 }
 

@@ -20,7 +20,7 @@ if(NOT there STREQUAL wanted)
                   WORKING_DIRECTORY ${FOLDER}
                   RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(failed)
-    message(WARNING "npm could not install the viewer's packages, so `rtl export --to html` will not work:\n${output}")
+    message(WARNING "npm could not install the viewer's packages, so `rtl export -F html` will not work:\n${output}")
     return()
   endif()
   file(WRITE ${FOLDER}/packages "${wanted}")
