@@ -72,6 +72,12 @@ static uint32_t range_name(struct html_page *page, const char *name)
     return number;
 }
 
+static void add_own(void *context, uint32_t name, uint64_t ns)
+{
+    struct html_page *page = context;
+    html_tables_own(&page->tables, HTML_RANGES, name, ns);
+}
+
 static bool add_range(struct html_page *page, const rtl_range_t *range)
 {
     unsigned type = strcmp(range->kind, "mark") == 0    ? IS_MARK
@@ -84,8 +90,13 @@ static bool add_range(struct html_page *page, const rtl_range_t *range)
     place.key.kind = HTML_THREAD;
     place.key.process = range->process;
     place.key.thread = range->thread;
-    return text != UINT32_MAX &&
-           html_put(page, &place, &slice, range->start, lookup_range_end(page->export, range));
+    if (text == UINT32_MAX ||
+        !html_put(page, &place, &slice, range->start, lookup_range_end(page->export, range)))
+        return false;
+    if (type != IS_MARK)
+        html_own_take(&page->own, range->process, range->thread, place.name, slice.start, slice.end,
+                      add_own, page);
+    return true;
 }
 
 static bool add_launch(struct html_page *page, const rtl_graph_launch_t *launch)
@@ -370,6 +381,7 @@ static int make(struct html_page *page, const struct page_frame *viewer)
     if (status != EXIT_FINE)
         return status;
     html_begin_at(page, export->info.start);
+    html_own_finish(&page->own, add_own, page);
     if (html_idle_finish(page) != RTL_OK)
         return open_failed(export->trace, export->path);
     if (!coarsen(page))
@@ -395,6 +407,7 @@ static void release(struct html_page *page)
     html_graphs_free(&page->graphs);
     html_tables_free(&page->tables);
     html_counts_free(&page->counts);
+    html_own_free(&page->own);
     html_idle_free(&page->idle);
     html_kernels_free(page);
 }

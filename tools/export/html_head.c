@@ -8,6 +8,7 @@
 #include "common/open.h"
 #include "common/say.h"
 #include "export/html_short.h"
+#include "export/html_time.h"
 #include "export/lookup.h"
 
 #include <inttypes.h>
@@ -133,9 +134,42 @@ static json_t *gpus_json(const struct html_page *page)
     for (size_t i = 0; i < page->gpu_count; ++i) {
         const struct html_gpu *gpu = &page->gpus[i];
         (void)json_array_append_new(
-            list, json_pack("{s:I,s:o,s:I,s:I,s:I}", "process", (json_int_t)gpu->process, "gpu",
-                            open_id(gpu->gpu), "busy", (json_int_t)gpu->busy, "shift",
+            list, json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:I}", "process", (json_int_t)gpu->process,
+                            "gpu", open_id(gpu->gpu), "first", (json_int_t)gpu->first, "last",
+                            (json_int_t)gpu->last, "busy", (json_int_t)gpu->busy, "shift",
                             (json_int_t)gpu->bins.shift, "bins", (json_int_t)gpu->bins.count));
+    }
+    return list;
+}
+
+/* What busy times are parts of where a window was given, as in `rtl summary`; null without. */
+static json_t *window_json(const struct html_page *page)
+{
+    const struct selection *selection = &page->export->selection;
+    return filter_given(selection->filter, FILTER_TIMES | FILTER_PHASE)
+               ? open_number(selection_time(selection))
+               : json_null();
+}
+
+/* From where to where events are of what was recorded, or of the window that was given. */
+static json_t *bounds_json(const struct html_page *page)
+{
+    const rtl_trace_info_t *info = &page->export->info;
+    uint64_t from = page->export->from > info->start ? page->export->from : info->start;
+    uint64_t to = page->export->to && page->export->to < info->end ? page->export->to : info->end;
+    return json_pack("[I,I]", (json_int_t)html_time(from, page->zero),
+                     (json_int_t)html_time(to, page->zero));
+}
+
+/* The longest gaps: process, GPU, begin, end, the text of what the host did at its end. */
+static json_t *gaps_json(const struct html_idle *idle)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < idle->gap_count; ++i) {
+        const struct html_gap *gap = &idle->gaps[i];
+        (void)json_array_append_new(list, json_pack("[I,o,I,I,I]", (json_int_t)gap->process,
+                                                    open_id(gap->gpu), (json_int_t)gap->from,
+                                                    (json_int_t)gap->to, (json_int_t)gap->name));
     }
     return list;
 }
@@ -271,7 +305,7 @@ static json_t *head_json(struct html_page *page)
     absent_say(&page->idle.absent, absent, sizeof absent);
     return json_pack(
         "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,"
-        "s:o,s:b,s:o}",
+        "s:o,s:b,s:o,s:o,s:o,s:o}",
         "version", 1, "trace", trace_json(page), "first", (json_int_t)page->first, "last",
         (json_int_t)page->last, "untimed", (json_int_t)page->untimed, "processes",
         processes_json(page), "agents", agents_json(page), "texts", texts_json(&page->texts),
@@ -283,7 +317,8 @@ static json_t *head_json(struct html_page *page)
         notes_json(page), "families", families_json(page), "replays_every",
         (json_int_t)html_graphs_every(&page->graphs), "idle_least", (json_int_t)page->idle.least,
         "absent", text(absent), "idle_known", page->idle.absent.by_mode == 0, "short_names",
-        html_short_json(page));
+        html_short_json(page), "window", window_json(page), "bounds", bounds_json(page), "gaps",
+        gaps_json(&page->idle));
 }
 
 int html_head(struct html_page *page, struct bytes *head)

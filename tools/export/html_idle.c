@@ -3,6 +3,7 @@
 #include "analysis/idle_device.h"
 #include "common/memory.h"
 #include "export/html_put.h"
+#include "export/html_time.h"
 
 #include <stdlib.h>
 
@@ -71,13 +72,32 @@ static bool is_event(struct html_idle *idle, const struct piece *piece)
     return true;
 }
 
+/* Keeps a gap if it is among the longest. */
+static void keep_gap(struct html_idle *idle, const struct html_gap *gap)
+{
+    size_t at = idle->gap_count;
+    if (at == HTML_GAPS && gap->to - gap->from <= idle->gaps[at - 1].to - idle->gaps[at - 1].from)
+        return;
+    if (at == HTML_GAPS)
+        --at;
+    else
+        ++idle->gap_count;
+    for (; at > 0 && idle->gaps[at - 1].to - idle->gaps[at - 1].from < gap->to - gap->from; --at)
+        idle->gaps[at] = idle->gaps[at - 1];
+    idle->gaps[at] = *gap;
+}
+
 /* The gap's pieces are there: only now it is known what ended it, for all of them. */
 static void end_gap(void *context, uint64_t from, uint64_t to, const struct activity_work *next)
 {
     struct html_idle_device *device = context;
     struct html_key key = html_no_key;
-    (void)from;
-    (void)to;
+    const struct html_gap gap = {.from = html_time(from, device->page->zero),
+                                 .to = html_time(to, device->page->zero),
+                                 .process = device->device.process,
+                                 .gpu = device->device.gpu,
+                                 .name = name_of(device, device->device.idle.last)};
+    keep_gap(&device->page->idle, &gap);
     key.kind = HTML_IDLE;
     key.process = device->device.process;
     key.gpu = device->device.gpu;

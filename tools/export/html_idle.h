@@ -15,16 +15,28 @@
 
 #include <rtl/rtl_trace.h>
 
+/** So many of the longest gaps are told with the page's head. */
+#define HTML_GAPS 256u
+
 struct html_page;
 struct html_idle_device;
+
+/** A time in which a GPU is idle from end to end, ns since the begin of the page. */
+struct html_gap {
+    uint64_t from, to;
+    uint32_t process, gpu;
+    uint32_t name; /**< a text of the page: what the host did when it ended */
+};
 
 /** Zeroed memory has read nothing. */
 struct html_idle {
     struct html_idle_device **devices;
     size_t count;
-    bool beside;          /**< work is read beside the events */
-    uint64_t least;       /**< shorter ones are in the row's bins only, ns; 0: all are events */
-    uint64_t pieces;      /**< events since that was doubled */
+    bool beside;     /**< work is read beside the events */
+    uint64_t least;  /**< shorter ones are in the row's bins only, ns; 0: all are events */
+    uint64_t pieces; /**< events since that was doubled */
+    struct html_gap gaps[HTML_GAPS]; /**< the longest, longest first */
+    size_t gap_count;
     struct absent absent; /**< what may have run in idle times; none are read if the mode left
                              work out */
 };

@@ -54,12 +54,20 @@ static const struct html_shape *shape_of(struct html_page *page, const struct rt
     return shape->known ? shape : NULL;
 }
 
-/* What of a kernel the GPU was not busy with already. */
+/* What of a kernel the GPU was not busy with already, in the window. */
 static bool add_busy(struct html_page *page, const rtl_kernel_t *kernel, uint32_t name)
 {
     struct html_gpu *gpu = &page->gpus[page->gpu];
+    uint64_t from = html_time(page->export->from, page->zero);
+    uint64_t to = html_time(page->export->to ? page->export->to : UINT64_MAX, page->zero);
     uint64_t start = html_time(kernel->start, page->zero);
     uint64_t end = html_time(kernel->end, page->zero);
+    if (gpu->last == 0)
+        gpu->first = start;
+    if (end > gpu->last)
+        gpu->last = end;
+    start = start > from ? start : from;
+    end = end < to ? end : to;
     if (start < gpu->until)
         start = gpu->until;
     if (end <= start)

@@ -16,6 +16,7 @@
 #include "export/html_idle.h"
 #include "export/html_items.h"
 #include "export/html_lanes.h"
+#include "export/html_own.h"
 #include "export/html_segments.h"
 #include "export/html_tables.h"
 #include "export/samples.h"
@@ -26,10 +27,12 @@
 /** Bins of all rows, and launches, may each take one of so many parts of it. */
 #define HTML_PART 5u
 
-/** How busy a GPU is in one process. */
+/** How busy a GPU is in one process: of a page that has --from or --to in that window, as in
+ * `rtl summary`. Times are ns since the begin of the page. */
 struct html_gpu {
     uint32_t process, gpu;
-    uint64_t until, busy; /**< until: it is busy so far, ns since the begin of the page */
+    uint64_t first, last; /**< begin of its first kernel, end of the last */
+    uint64_t until, busy; /**< until: it is busy so far */
     struct bins bins;
 };
 
@@ -55,6 +58,7 @@ struct html_page {
     struct html_graphs graphs;
     struct html_tables tables;
     struct html_counts counts;
+    struct html_own own; /**< of ranges */
     struct html_idle idle;
     struct html_gpu *gpus;
     size_t gpu_count;

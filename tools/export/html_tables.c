@@ -34,15 +34,21 @@ bool html_tables_add(struct html_tables *tables, enum html_table table,
     return spread_add(&row->duration, entry->duration);
 }
 
+void html_tables_own(struct html_tables *tables, enum html_table table, uint32_t name, uint64_t ns)
+{
+    if (name < tables->counts[table])
+        tables->rows[table][name].own += ns;
+}
+
 static json_t *row_json(size_t name, const struct html_row *row)
 {
     const struct spread *spread = &row->duration;
-    return json_pack("[I,I,I,I,I,I,I,I,I,I,I]", (json_int_t)name, (json_int_t)spread->count,
+    return json_pack("[I,I,I,I,I,I,I,I,I,I,I,I]", (json_int_t)name, (json_int_t)spread->count,
                      (json_int_t)spread->sum, (json_int_t)spread->least,
                      (json_int_t)spread_quantile(spread, 0.5),
                      (json_int_t)spread_quantile(spread, 0.99), (json_int_t)spread->most,
                      (json_int_t)row->failed, (json_int_t)row->bytes, (json_int_t)row->lane,
-                     (json_int_t)row->start);
+                     (json_int_t)row->start, (json_int_t)row->own);
 }
 
 static int by_total(const void *a, const void *b)

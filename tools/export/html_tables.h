@@ -14,6 +14,7 @@ enum html_table { HTML_KERNELS, HTML_CALLS, HTML_COPY_KINDS, HTML_RANGES, HTML_T
 struct html_row {
     struct spread duration;
     uint64_t failed, bytes;
+    uint64_t own;   /**< of ranges: what of their time is in no range within, ns */
     size_t lane;    /**< where the longest is */
     uint64_t start; /**< when it begins, ns since the begin of the page */
 };
@@ -35,8 +36,11 @@ struct html_entry {
 bool html_tables_add(struct html_tables *tables, enum html_table table,
                      const struct html_entry *entry);
 
+/** Adds own time to a name's row. */
+void html_tables_own(struct html_tables *tables, enum html_table table, uint32_t name, uint64_t ns);
+
 /** A table, most time first: name, calls, total, [least, p50, p99, most], failed, bytes, lane and
- * start of the longest. */
+ * start of the longest, own time. */
 json_t *html_tables_json(const struct html_tables *tables, enum html_table table);
 
 void html_tables_free(struct html_tables *tables);
