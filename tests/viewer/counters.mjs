@@ -89,6 +89,10 @@ for (const [name, kernels, ...values] of table.rows) {
 }
 for (const name of new Set(wanted.map((row) => row.name)))
     check(`${name} is there`, table.metrics.some((metric) => metric.name === name), true);
+const whole = page.locator('#view-tables button', { hasText: 'All of the trace' });
+await page.waitForFunction(() => document.querySelector('#view-tables tbody'));
+if (await whole.count())
+    await whole.click(); // metrics are of all
 const shown = table.metrics.filter((metric) => metric.recorded).map((metric) => metric.name);
 const heads = await page.evaluate(() => [...document.querySelectorAll('#view-tables th')].map((cell) => cell.textContent.replace(/ [▴▾]/, '')));
 check('columns', heads.slice(heads.indexOf('max') + 1, -1), ['counted', ...shown]);

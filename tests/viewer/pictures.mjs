@@ -8,8 +8,8 @@ const [viewer, executablePath, pages, folder] = process.argv.slice(2);
 const { chromium } = createRequire(join(resolve(viewer), 'package.json'))('playwright-core');
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
-async function open(name, colorScheme) {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 700 }, colorScheme });
+async function open(name, colorScheme, height = 700) {
+    const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme });
     await page.goto(pathToFileURL(resolve(pages, `${name}.html`)).href);
     await page.waitForFunction(() => window.rtlPage?.trace?.complete);
     return page;
@@ -25,7 +25,7 @@ async function take(page, name) {
 }
 
 // A kernel of a replay, with the call that launched it.
-const timeline = await open('demo', 'dark');
+const timeline = await open('demo', 'dark', 900);
 await timeline.evaluate(async () => {
     const { trace, timeline } = rtlPage;
     const launches = trace.launchesOf(trace.head.graphs[0]);
@@ -37,7 +37,7 @@ await timeline.evaluate(async () => {
     timeline.axis.show(launch.start - 1e5, launch.start + 1e5);
     timeline.select(slice);
 });
-await timeline.waitForFunction(() => rtlPage.timeline.flowCount > 0);
+await timeline.waitForFunction(() => rtlPage.timeline.flowCount > 0 && document.querySelector('.view h2')?.textContent.startsWith('In view'));
 await take(timeline, 'timeline');
 
 // An outlier over the others, and the first nodes.
@@ -64,6 +64,16 @@ await ranges.evaluate(() => {
     rtlPage.ranges.open(single.columns.process[row], single.columns.id[row]);
 });
 await take(ranges, 'ranges');
+
+// Where the time of one replay went.
+const tables = await open('demo', 'light');
+await tables.evaluate(() => {
+    const launch = rtlPage.trace.launches[Math.floor(rtlPage.trace.launches.length / 3)];
+    rtlPage.timeline.axis.show(launch.start, launch.start + launch.duration);
+});
+await tables.keyboard.press('4');
+await tables.waitForSelector('#view-tables tbody');
+await take(tables, 'tables');
 
 // What a report begins with.
 const report = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });

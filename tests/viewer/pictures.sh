@@ -13,4 +13,4 @@ for name in demo ranges; do
 done
 "$rtl" report demo.db -o report.html >report.out 2>report.err || fail "rtl report ended with status $?"
 node "$here/pictures.mjs" "$build/viewer" "$(command -v chromium-headless-shell || command -v chromium)" . "$folder" >page.out 2>page.err || fail "no pictures"
-python3 "$here/palette.py" "$folder"/{viewer-{timeline,graphs,ranges},report}.png >palette.out 2>palette.err || fail "the pictures keep all their colours"
+python3 "$here/palette.py" "$folder"/{viewer-{timeline,graphs,ranges,tables},report}.png >palette.out 2>palette.err || fail "the pictures keep all their colours"

@@ -192,7 +192,7 @@ const units = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9, min: 6e10, B: 1, KiB: 1024, 
 function parsed(text) {
     if (text === '–' || text === 'open')
         return 0;
-    const [, number, unit] = /^(-?[\d\u202f.]+) ?(\D*)$/.exec(text) ?? [];
+    const [, number, unit] = /^(-?[\d\u202f.]+)[ \u00a0]?(\D*)$/.exec(text) ?? [];
     return Number(number?.replace(/\u202f/g, '')) * units[unit];
 }
 const seen = { wall: 'wall_ns', busy: 'busy_ns', idle: 'idle_ns', kernels: 'kernels', copied: 'copy_bytes', replays: 'graph_launches' };

@@ -28,9 +28,19 @@ export class Axis {
         this.changed();
     }
 
+    /** All that may be seen, with a margin. */
+    get all(): [number, number] {
+        const margin = 0.01 * Math.max(1, this.most - this.least);
+        return [this.least - margin, this.most + margin];
+    }
+
+    /** Is all of it in view? */
+    get isAll(): boolean {
+        return this.from <= this.least && this.to >= this.most;
+    }
+
     showAll(): void {
-        const margin = 0.01 * (this.most - this.least);
-        this.show(this.least - margin, this.most + margin);
+        this.show(...this.all);
     }
 
     move(ns: number): void {

@@ -4,7 +4,9 @@ import { rowOf } from './costs';
 import { byId, element, link } from './dom';
 import { bytes, count, duration, moment, share } from './format';
 import { factsOf } from './ranges';
-import { CALL, Graph, GraphNode, Launch, MARK, PUSH, START, Slice, TableRow, Trace } from './trace';
+import { CALL, Graph, GraphNode, Launch, MARK, PUSH, START, Slice, Trace } from './trace';
+import { ViewWays, viewOf } from './view';
+import { Window, readWindow } from './window';
 
 type Fact = [string, Node | string];
 
@@ -16,29 +18,47 @@ export interface Ways {
     laneName(slice: Slice): string;
     /** Opens a range in the list of ranges. */
     openRange(process: number, id: number): void;
-    /** Chooses the longest kernel of a name. */
-    openName(row: TableRow): void;
+    /** What the time in view leads to. */
+    view: ViewWays;
 }
 
 export class Details {
     private readonly pane = byId('details');
+    private readonly chosen = element('div', { class: 'chosen', hidden: true });
+    private readonly inView = element('div', {});
     private current: Slice | null = null;
+    private window: Window | null = null;
+    private wanted = 0;
 
     constructor(private readonly trace: Trace, private readonly ways: Ways) {
-        this.clear();
+        this.pane.replaceChildren(this.chosen, this.inView);
+        new ResizeObserver(() => this.drawView()).observe(this.pane);
     }
 
     clear(): void {
         this.current = null;
-        const { tables } = this.trace.head;
-        const all = tables.kernels.reduce((sum, row) => sum + row[2], 0);
-        this.pane.replaceChildren(
-            element('p', { class: 'soft' }, 'Choose an event to see what is known of it. W and S zoom, A and D move, ? shows all keys.'),
-            ...(tables.kernels.length ? [element('h2', {}, 'Where the time of kernels went'),
-                element('dl', {}, ...tables.kernels.slice(0, 5).flatMap((row) => [
-                    element('dt', { class: 'number' }, share(row[2] / Math.max(1, all))),
-                    element('dd', {}, link(this.trace.tableName(row[0]), () => this.ways.openName(row)), ` · ${count(row[1])} × ${duration(row[2] / row[1])}`),
-                ]))] : []));
+        this.say();
+    }
+
+    /** What is known of what is chosen; nothing if nothing is. */
+    private say(...parts: (Node | string)[]): void {
+        this.chosen.hidden = parts.length === 0;
+        this.chosen.replaceChildren(...parts);
+    }
+
+    /** The time that is in view is another one. */
+    async showView(from: number, to: number, all: boolean): Promise<void> {
+        const mine = ++this.wanted;
+        const window = await readWindow(this.trace, all ? this.trace.head.first : from, all ? this.trace.head.last : to, all);
+        if (mine !== this.wanted)
+            return;
+        this.window = window;
+        this.drawView();
+    }
+
+    private drawView(): void {
+        if (this.window)
+            this.inView.replaceChildren(viewOf(this.trace, this.window, this.pane.clientHeight - this.chosen.offsetHeight, this.ways.view));
     }
 
     show(slice: Slice | null): void {
@@ -57,7 +77,7 @@ export class Details {
             lists.push((slice.item & 3) === CALL ? this.call(slice) : this.range(slice));
         if (slice.launch)
             lists.push(this.graph(slice));
-        this.pane.replaceChildren(element('h2', {}, this.trace.nameOf(slice)),
+        this.say(element('h2', {}, this.trace.nameOf(slice)),
             element('div', { class: 'columns' }, ...lists.filter((list) => list.length).map((list) => this.list(list))));
         if (slice.lane.kind === 'thread' && [PUSH, START].includes(slice.item & 3))
             void this.addCosts(slice);
@@ -72,7 +92,7 @@ export class Details {
             return;
         const [times, metrics, kernels] = factsOf(costs, costs.single, row);
         const more = link('among all ranges', () => this.ways.openRange(process, slice.id));
-        this.pane.querySelector('.columns')?.append(this.list([...times.slice(1), ['Compare', more]]), this.list(metrics),
+        this.chosen.querySelector('.columns')?.append(this.list([...times.slice(1), ['Compare', more]]), this.list(metrics),
             ...(kernels.length ? [this.list(kernels, 'number')] : []));
     }
 
@@ -81,22 +101,18 @@ export class Details {
         this.current = null;
         const { gpus, processes } = this.trace.head;
         const title = element('h2', {}, `${duration(to - from)} from ${moment(from)}`);
-        this.pane.replaceChildren(title, element('p', { class: 'soft' }, '…'));
-        const sums = await this.trace.sums(from, to);
-        if (this.pane.firstChild !== title)
+        this.say(title, element('p', { class: 'soft' }, '…'));
+        const { tables, busy } = await readWindow(this.trace, from, to, false);
+        if (this.chosen.firstChild !== title)
             return;
-        if (!sums) {
-            this.pane.replaceChildren(title, element('p', { class: 'soft' },
-                'There are too many events in this time to add them up, or not all of them are in this page. Mark a shorter one.'));
-            return;
-        }
-        const rows = [...sums.names].sort((a, b) => b[1][1] - a[1][1]);
-        const all = rows.reduce((sum, [, [, total]]) => sum + total, 0);
-        const busy = gpus.map((gpu, place): Fact => [`${processes.length > 1 ? `process ${gpu.process}, ` : ''}GPU ${gpu.gpu ?? '?'}`,
-            `busy ${duration(sums.busy[place])}, ${share(sums.busy[place] / (to - from))}`]);
-        const kernels = rows.slice(0, 50).map(([name, [calls, total]]): Fact =>
-            [share(total / Math.max(1, all)), `${this.trace.tableName(name)} · ${count(calls)}, ${duration(total)}`]);
-        this.pane.replaceChildren(title, element('div', { class: 'columns' }, this.list(busy), this.list(kernels, 'number')));
+        const all = tables?.kernels.reduce((sum, row) => sum + row[2], 0) ?? 0;
+        const nameOf = (gpu: (typeof gpus)[number]) => `${processes.length > 1 ? `process ${gpu.process}, ` : ''}GPU ${gpu.gpu ?? '?'}`;
+        const parts = busy.map((part, place): Fact => [nameOf(gpus[place]),
+            `busy ${tables ? '' : 'about '}${duration(part.busy)}, ${share(part.busy / part.time)}`]);
+        const kernels = tables?.kernels.slice(0, 50).map(([name, calls, total]): Fact =>
+            [share(total / Math.max(1, all)), `${this.trace.tableName(name)} · ${count(calls)}, ${duration(total)}`]) ??
+            [['', 'There are too many events in this time to add them up, or not all of them are in this page. Mark a shorter one.']];
+        this.say(title, element('div', { class: 'columns' }, this.list(parts), this.list(kernels, 'number')));
     }
 
     private list(facts: Fact[], type = ''): HTMLElement {
@@ -121,7 +137,7 @@ export class Details {
             ['Grid', `${gx} × ${gy} × ${gz} work-items`],
             ['Block', `${bx} × ${by} × ${bz}`],
             ['Groups', `${groups.join(' × ')} = ${count(groups.reduce((a, b) => a * b))}`],
-            ['LDS', bytes(group)],
+            ['LDS', group ? bytes(group) : 'none'],
             ['Scratch', scratch ? `${bytes(scratch)} a work-item` : 'none'],
             ['Family', this.trace.families.get(this.trace.head.kernels[slice.item][0]) ?? 'not known'],
             ['Id', String(slice.id)],

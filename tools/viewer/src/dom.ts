@@ -1,5 +1,7 @@
 // Elements, made from text that is never markup.
 
+import { share } from './format';
+
 type Child = Node | string | null | undefined | false;
 
 export function element<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Record<string, unknown> = {},
@@ -55,6 +57,13 @@ export function fitted(context: CanvasRenderingContext2D, text: string, width: n
 /** A link that is a button: it does something in the page. */
 export function link(text: string, act: () => void): HTMLButtonElement {
     return element('button', { class: 'link', type: 'button', onclick: act }, text);
+}
+
+/** A share, with a bar behind it. */
+export function partBar(part: number): HTMLElement {
+    const made = element('span', { class: 'part' }, share(part));
+    made.style.setProperty('--part', `${(100 * Math.min(1, part)).toFixed(1)}%`);
+    return made;
 }
 
 let tipText: HTMLElement | null = null;

@@ -11,6 +11,11 @@ import { Graph, GraphNode, Launch, Slice, Trace } from './trace';
 
 const LABELS = 230; // px
 const RULER = 24;
+const ROW = 22; // px at most
+const NAMED = 12; // px of a row that has its name
+const LEAST_NAMED = 10; // at least; the picture gets so much for each, if that is not too tall
+const TALLEST = 0.72; // of the window
+const COLORS = 8; // kernels in the legend
 const SAMPLES = 32; // replays that are drawn, of those that are no outliers
 const OUTLIERS = 200; // that are listed
 const FACTOR = 5; // an outlier is so many deviations (1.4826 MAD) above the median
@@ -57,6 +62,8 @@ export class Graphs {
     private sums: Sums = sumsOf([]);
     /** Replays that are not whole in the trace, and so in none of the numbers. */
     private partial = 0;
+    /** Nodes whose names stand beside the picture. */
+    named: number[] = [];
     private nodes: GraphNode[] = [];
     private chosenNode: number | null = null;
     private readonly view = byId('view-graphs');
@@ -106,12 +113,19 @@ export class Graphs {
             this.samples = [];
             this.lay();
             this.axis.bound(0, Math.max(1, this.sums.most));
-            this.axis.show(-0.01 * this.sums.p90, 1.1 * this.sums.p90);
+            this.axis.show(...this.usual());
             void this.loadSamples(graph);
         }
         if (launch)
             void this.choose(launch);
         this.onchange();
+    }
+
+    /** The time in which the nodes of a usual replay run. */
+    private usual(): [number, number] {
+        const end = Math.max(this.sums.p50, ...this.nodes.map((row) => row.offset[3] + row.duration[3]));
+        const to = Math.max(1.15 * end, Math.min(this.sums.p90, 1.5 * end));
+        return [-0.01 * to, to];
     }
 
     /** Replays from all over the trace. */
@@ -164,11 +178,11 @@ export class Graphs {
         this.view.replaceChildren(
             element('div', { class: 'facts' }, choice, fact('replay p50', duration(sums.p50)), fact('p90', duration(sums.p90)),
                 fact('p99', duration(sums.p99)), fact('longest', duration(sums.most)), fact('idle between nodes', share(sums.idle)),
-                fact('outliers', count(sums.outliers.length)),
+                sums.outliers.length > 0 && fact('outliers', count(sums.outliers.length)),
                 graph.unknown > 0 && fact('kernels of no known node', count(graph.unknown)),
                 graph.kernels < graph.expected && fact('kernels not in the trace', count(graph.expected - graph.kernels)),
                 this.partial > 0 && fact('replays not whole, and in none of these numbers', `${count(this.partial)}${this.why()}`)),
-            element('div', { class: 'overlay' }, this.canvas),
+            element('div', { class: 'overlay', style: this.tall() }, this.canvas),
             element('div', { class: 'legend', role: 'status' }),
             element('div', { class: 'pair' }, element('div', { class: 'chart half' }, element('h3', {}, 'Duration of each replay')),
                 element('div', { class: 'replays half' }), element('div', { class: 'nodes half' })));
@@ -176,6 +190,15 @@ export class Graphs {
         this.drawLegend();
         this.drawLists();
         this.drawChart();
+    }
+
+    /** As tall as all rows are, or as all names need, where that leaves room for the rest. */
+    private tall(): string {
+        const height = (row: number) => RULER + 8 + row * this.nodes.length;
+        const most = Math.floor(TALLEST * innerHeight);
+        if (height(ROW) <= most)
+            return `flex:none;min-height:0;height:${height(ROW)}px`;
+        return height(LEAST_NAMED) <= most ? `flex-basis:${Math.min(height(NAMED), most)}px` : '';
     }
 
     /** Why they are not, as far as the head tells. */
@@ -188,10 +211,24 @@ export class Graphs {
         const legend = this.view.querySelector('.legend');
         const { colors } = this;
         const mark = (style: string, text: string) => element('span', {}, element('i', { style }), text);
+        const { texts } = this.trace.head;
+        const totals = new Map<number, number>();
+        for (const row of this.nodes)
+            totals.set(row.name, (totals.get(row.name) ?? 0) + row.duration[8] * row.count);
+        const kernels = [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+        const named = kernels.slice(0, COLORS).map((name) => {
+            const chip = mark(`background:${colors.names[colorNumber(texts[name])]}`, texts[name]);
+            chip.title = texts[name];
+            chip.classList.add('kernel');
+            return chip;
+        });
         legend?.replaceChildren(
-            mark(`background:${colors.busy}`, 'a node: median begin and duration'),
-            mark(`background:${colors.busy};opacity:.3`, `p10 to p90; ${count(this.samples.length)} replays laid over`),
+            mark(`background:${colors.soft}`, 'a node: median begin and duration'),
+            mark(`background:${colors.soft};opacity:.3`, 'from p10 of its begin to p90 of its end'),
+            mark(`background:linear-gradient(to right,${colors.text} 0 1px,transparent 0 calc(100% - 1px),${colors.text} 0)`,
+                `begin and end in ${count(this.samples.length)} replays`),
             mark(`background:${colors.bubble}`, 'bubble: nothing of the replay runs (median)'),
+            ...named, ...(kernels.length > COLORS ? [element('span', {}, `and ${count(kernels.length - COLORS)} kernels more`)] : []),
             ...(this.chosen ? [mark(`border:2px solid ${colors.accent}`, `replay ${this.chosen.launch.launch}` +
                 `${this.chosen.slices.length < this.chosen.launch.kernels ? ' (not all of its events are in this page)' : ''}`),
                 link('show it in the timeline', () => {
@@ -302,7 +339,7 @@ export class Graphs {
             scales: { x: { time: false }, y: wide ? { distr: 3 } : { range: (_, least, most) => [0, Math.max(most, least) * 1.08] } },
             axes: [{ ...axis, size: 28, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')) },
                  { ...axis, size: 62, values: (_, splits) => wide ?
-                    splits.map((value) => (value === null ? '' : duration(value).replace(/\.0+ /, ' '))) :
+                    splits.map((value) => (value === null ? '' : duration(value).replace(/\.0+(?=\D)/, ''))) :
                     splits.map((value) => tick(value, splits[1] - splits[0])) }],
             legend: { show: false },
             cursor: { drag: { x: true, y: false } },
@@ -368,7 +405,7 @@ export class Graphs {
         context.textBaseline = 'middle';
         this.drawAxis(context, x, width, height);
         const rows = this.inView();
-        const each = Math.min(22, (height - RULER - 4) / Math.max(1, rows.length));
+        const each = Math.min(ROW, (height - RULER - 4) / Math.max(1, rows.length));
         context.save();
         context.beginPath();
         context.rect(LABELS, RULER, plot, height - RULER);
@@ -398,7 +435,8 @@ export class Graphs {
             context.fillText(tick(time, step), x(time) + 4, RULER / 2);
         }
         context.fillStyle = colors.soft;
-        context.fillText('time since the replay began', 10, RULER / 2);
+        const { length } = this.inView();
+        context.fillText(length ? `${count(length)} nodes, as they begin` : 'time since the replay began', 10, RULER / 2);
         context.fillStyle = colors.line;
         context.fillRect(0, RULER, width, 1);
         context.fillRect(LABELS, 0, 1, height);
@@ -456,13 +494,13 @@ export class Graphs {
     private drawNames(context: CanvasRenderingContext2D, rows: GraphNode[], each: number): void {
         const { colors } = this;
         context.fillStyle = colors.soft;
-        if (each < 11) {
-            const lines = [`${count(rows.length)} nodes in view, from top to`, 'bottom as they begin.', 'Zoom in to see their names.'];
-            lines.forEach((line, place) => context.fillText(line, 10, RULER + 18 + 17 * place));
-            return;
-        }
+        const every = each < LEAST_NAMED ? Math.ceil(NAMED / each) : 1; // where there is no room for all
+        context.font = `${Math.min(11, Math.max(LEAST_NAMED, each))}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
+        this.named = rows.filter((_, place) => place % every === 0).map((row) => row.node);
         rows.forEach((row, place) => {
-            const y = RULER + 2 + (place + 0.5) * each - 1;
+            if (place % every)
+                return;
+            const y = RULER + 1.5 + place * each + Math.max(each, Math.min(NAMED, every * each)) / 2;
             context.fillStyle = colors.soft;
             context.fillText(String(row.node), 10, y);
             context.fillStyle = colors.text;
@@ -472,7 +510,7 @@ export class Graphs {
 
     private rowAt(y: number): GraphNode | undefined {
         const rows = this.inView();
-        const each = Math.min(22, (this.canvas.clientHeight - RULER - 4) / Math.max(1, rows.length));
+        const each = Math.min(ROW, (this.canvas.clientHeight - RULER - 4) / Math.max(1, rows.length));
         return rows[Math.floor((y - RULER - 2) / each)];
     }
 

@@ -12,6 +12,7 @@ import { Found, Search } from './search';
 import { Tables } from './tables';
 import { startTheme, toggleTheme } from './theme';
 import { Timeline } from './timeline';
+import { readWindow } from './window';
 import { Kind, Lane, Slice, TableName, TableRow, Trace, Wanted } from './trace';
 
 const TABS = ['timeline', 'graphs', 'ranges', 'tables', 'about'] as const;
@@ -22,6 +23,7 @@ export let trace: Trace;
 export let timeline: Timeline;
 export let graphs: Graphs;
 export let ranges: Ranges | null = null;
+export { readWindow };
 /** ms from the begin of the page to its first picture. */
 export let firstPicture = 0;
 
@@ -100,7 +102,7 @@ function showTab(name: Tab): void {
     if (name === 'ranges')
         rangesView().drawNow();
     if (name === 'tables')
-        tables ??= new Tables(trace, openName);
+        void (tables ??= new Tables(trace, openName)).show(timeline.axis.from, timeline.axis.to, timeline.axis.isAll);
     if (name === 'timeline')
         timeline.drawNow();
     if (name === 'about')
@@ -197,7 +199,7 @@ function toggleFamilies(): void {
 
 const KEYS: [string, string][][] = [
     [['W S', 'zoom in, out (at the pointer)'], ['A D', 'move left, right'], ['← →', 'event before, after in the row'],
-        ['↑ ↓', 'event in the row above, below'], ['F', 'fit the chosen event, or the marked time'], ['0', 'the whole trace'],
+        ['↑ ↓', 'event in the row above, below'], ['G, Shift + G', 'next gap of a GPU, the one before'], ['F', 'fit the chosen event, or the marked time'], ['0', 'the whole trace'],
         ['/', 'search names'], ['Esc', 'choose nothing'], ['T', 'dark or light'], ['C', 'colours of kernels by name or by family'], ['1 … 5', 'the views'], ['?', 'this help']],
     [['Drag', 'move'], ['Wheel', 'scroll the rows, or zoom if all are seen'], ['Ctrl + wheel', 'zoom at the pointer'],
         ['Shift + wheel', 'move'], ['Shift + drag', 'measure a time, and what is in it; F fits it'], ['Click', 'choose an event; arrows lead from its call'],
@@ -303,6 +305,8 @@ function listen(search: Search): void {
                 timeline.select(null);
             light(null);
         },
+        g: () => void timeline.stepGap(true),
+        G: () => void timeline.stepGap(false),
         arrowright: () => void timeline.step(true),
         arrowleft: () => void timeline.step(false),
         arrowdown: () => (timeline.selected ? void timeline.stepRow(true) : timeline.scrollRows(44)),
@@ -319,8 +323,9 @@ function listen(search: Search): void {
         const arrow = key.startsWith('arrow');
         if (arrow && (tab !== 'timeline' || target.matches('[role=tab], [role=separator]')))
             return;
-        if (motion.press(key) || keys[key]) {
-            keys[key]?.();
+        const act = keys[event.shiftKey ? event.key : key] ?? keys[key];
+        if (motion.press(key) || act) {
+            act?.();
             event.preventDefault();
         }
     });
@@ -346,6 +351,8 @@ function listenDivide(): void {
     const pane = byId('details');
     const set = (height: number) => {
         pane.style.height = `${Math.max(40, Math.min(innerHeight - 220, height))}px`;
+        pane.style.flex = 'none'; // the rows get the rest
+        byId('scroll').style.flexGrow = '1';
     };
     divide.addEventListener('pointerdown', (event) => divide.setPointerCapture(event.pointerId));
     divide.addEventListener('pointermove', (event) => {
@@ -356,6 +363,20 @@ function listenDivide(): void {
         if (event.key === 'ArrowUp' || event.key === 'ArrowDown')
             set(pane.clientHeight + (event.key === 'ArrowUp' ? 24 : -24));
     });
+}
+
+/* What is said of the time in view. */
+
+let reading = 0;
+
+function readView(): void {
+    clearTimeout(reading);
+    reading = window.setTimeout(() => {
+        const { axis } = timeline;
+        void details.showView(axis.from, axis.to, axis.isAll);
+        if (tab === 'tables')
+            void tables?.show(axis.from, axis.to, axis.isAll);
+    }, 120);
 }
 
 /* What the page's data calls. */
@@ -387,7 +408,10 @@ export async function start(): Promise<void> {
             graphs.open(graph, launch);
             showTab('graphs');
         },
-        openName: (row) => openName('kernels', row),
+        view: {
+            openName,
+            showGap: (gap) => timeline.showGap(gap),
+        },
         openRange: (process, id) => {
             showTab('ranges');
             void rangesView().open(process, id);
@@ -402,7 +426,11 @@ export async function start(): Promise<void> {
         remember();
     };
     timeline.onarea = (from, to) => void details.showArea(from, to);
-    timeline.onview = remember;
+    timeline.onview = () => {
+        remember();
+        readView();
+    };
+    readView();
     graphs.onchange = remember;
     trace.onload = () => timeline.draw();
     listen(new Search(trace, (found, again, forward) => void find(found, again, forward), () => light(null)));

@@ -34,7 +34,7 @@ export function metricText(metric: Metric, value: number): string {
     case 'ns':
         return duration(value);
     case '%':
-        return `${value.toFixed(1)} %`;
+        return `${value.toFixed(1)}\u00a0%`;
     case 'bytes':
         return bytes(value);
     default:
@@ -68,8 +68,9 @@ export function factsOf(costs: Costs, table: RangeTable, row: number): Fact[][] 
         ['Busy', duration(of('busy'))],
         ...(ended ? [['Idle', idle] as Fact] : []),
         ['Kernels', `${count(of('kernels'))}, ${duration(of('kernelTime'))}`],
-        ['Two at once', duration(of('overlap'))],
     ];
+    if (of('overlap'))
+        times.push(['Two at once', duration(of('overlap'))]);
     if (of('copies'))
         times.push(['Copies', `${count(of('copies'))}, ${bytes(of('copyBytes'))}, ${duration(of('copyTime'))}`],
             ['Copying', `${duration(of('copying'))}, ${duration(of('copyOverlap'))} of it beside kernels`]);
@@ -281,7 +282,7 @@ export class Ranges {
         const wanted = this.wanted();
         const costs = this.costs as Costs;
         if (!wanted)
-            byId('range-sum').textContent = `${count(costs.outside)} kernels are in none`;
+            byId('range-sum').textContent = costs.outside ? `${count(costs.outside)} ${costs.outside === 1 ? 'kernel is' : 'kernels are'} in none` : '';
         this.rows = [];
         const stack = [this.first[this.table.size]];
         while (stack.length) {

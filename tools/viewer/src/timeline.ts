@@ -4,18 +4,23 @@
 
 import { Axis } from './axis';
 import { above, busyWithin, levelFor } from './bins';
-import { NEUTRAL, Palette, colorNumber, familyNumber, palette } from './colors';
+import { Look, NEUTRAL, Palette, colorNumber, familyNumber, lookNumber, palette } from './colors';
 import { byId, element, fit, fitted, hideTip, lettersIn, showTip } from './dom';
 import { Fine } from './fine';
 import { count, duration, moment, multiples, niceStep, share, tick } from './format';
 import { Overview } from './overview';
 import { CALL, Columns, Lane, Segment, Slice, Trace, Wanted } from './trace';
+import { Gap } from './window';
 
 const LABELS = 230; // px, as in the style sheet
 const MOST_SEGMENTS = 32; // that are shown event by event at a time
 const MOST_FLOWS = 64;
 const ROW = 22; // px at least, of the GPU
 const THREAD_ROW = 17; // and of the host
+const MOST_ROOM = 1.8; // times that, where there is room
+const PANEL = 200; // px at least, below the rows
+const BELOW = 8; // px, the last row
+const GAP = 3; // px at least, of the next gap
 
 interface Row {
     lane: Lane | null; // null: a heading
@@ -51,12 +56,19 @@ export class Timeline {
     private width = 50; // px, of the rows
     private perPixel = 1; // ns
     private wide: (() => void)[] = [];
-    private nameColor = new Int16Array();
+    private nameColor = new Int16Array(); // of kernels and copies, by the text that names them
+    private callColor = new Int16Array(); // of host calls
+    private readonly isCall: Uint8Array; // texts that name host calls, of bins in threads' rows
+    private readonly panel = byId('details');
     private byFamily = false;
     private readonly overview: Overview;
 
     constructor(private readonly trace: Trace) {
         const { first, last } = trace.head;
+        this.isCall = new Uint8Array(trace.head.texts.length);
+        for (const [name] of trace.head.tables.calls)
+            this.isCall[name] = 1;
+        this.callColor = Int16Array.from(trace.head.texts, (text) => lookNumber('call', text));
         this.colorBy('name');
         this.axis = new Axis(first, last, first, Math.max(last, first + 100), () => {
             this.draw();
@@ -65,10 +77,12 @@ export class Timeline {
         this.overview = new Overview(trace, this.axis);
         this.layOut();
         this.listen();
-        new ResizeObserver(() => {
+        const observer = new ResizeObserver(() => {
             this.layOut();
             this.drawNow();
-        }).observe(this.scroll);
+        });
+        observer.observe(this.scroll);
+        observer.observe(byId('view-timeline'));
         this.axis.showAll();
         this.drawNow();
     }
@@ -125,7 +139,7 @@ export class Timeline {
 
     private layOut(): void {
         const order = { thread: 0, replays: 1, idle: 2, queue: 3, copies: 4 };
-        const lanes = [...this.trace.lanes].sort((a, b) =>
+        const lanes = this.trace.lanes.filter((lane) => lane.slices > 0).sort((a, b) =>
             a.process - b.process ||
             Number(a.kind !== 'thread') - Number(b.kind !== 'thread') ||
             Number(a.kind !== 'replays') - Number(b.kind !== 'replays') ||
@@ -135,7 +149,7 @@ export class Timeline {
             a.number - b.number);
         this.rows = [];
         const needed = lanes.reduce((sum, lane) => sum + (lane.kind === 'thread' ? THREAD_ROW : ROW), 0);
-        const room = Math.max(1, Math.min(1.8, (this.scroll.clientHeight - 80) / Math.max(1, needed)));
+        const room = Math.max(1, Math.min(MOST_ROOM, (this.heightForRows() - 80) / Math.max(1, needed)));
         let top = 0;
         let process = -1;
         let group = '';
@@ -157,6 +171,13 @@ export class Timeline {
         this.showLabels(top);
     }
 
+    /** What the rows may take, of what is not the panel's. */
+    private heightForRows(): number {
+        const top = this.scroll.offsetTop - byId('view-timeline').offsetTop;
+        const panel = this.panel.style.height ? this.panel.offsetHeight : PANEL;
+        return byId('view-timeline').clientHeight - top - panel;
+    }
+
     private addRow(lane: Lane | null, group: string, top: number, height: number, label: string, inner: boolean): number {
         this.rows.push({ lane, group, top, height, label, inner });
         return top + height;
@@ -164,7 +185,8 @@ export class Timeline {
 
     private showLabels(height: number): void {
         const labels = byId('labels');
-        byId('rows').style.height = `${height + 8}px`;
+        byId('rows').style.height = `${height + BELOW}px`;
+        this.scroll.style.flexBasis = `${height + BELOW}px`; // what they do not take is the panel's
         labels.replaceChildren(...this.rows.filter((row) => row.label).map((row) => {
             const style = `top:${row.top}px;height:${row.height}px;line-height:${row.height}px`;
             if (row.lane)
@@ -199,9 +221,34 @@ export class Timeline {
         });
     }
 
+    private lookOf(lane: Lane, item: number): Look {
+        switch (lane.kind) {
+        case 'thread':
+            return (item & 3) === CALL ? 'call' : 'range';
+        case 'replays':
+            return 'replay';
+        case 'idle':
+            return 'idle';
+        default:
+            return 'kernel';
+        }
+    }
+
     /** Of what only the segment names. */
     private textColor(text: string): number {
         return this.byFamily ? NEUTRAL : colorNumber(text);
+    }
+
+    /** Of an event that the text of that number names, or a bin that it has most of. */
+    private numberOf(lane: Lane, name: number): number {
+        switch (lane.kind) {
+        case 'thread':
+            return this.isCall[name] ? this.callColor[name] : this.textColor(this.trace.head.texts[name]);
+        case 'idle':
+            return lookNumber('idle', '');
+        default:
+            return this.nameColor[name];
+        }
     }
 
     recolor(): void {
@@ -227,7 +274,7 @@ export class Timeline {
         this.measure();
         this.drawLanes();
         this.drawRuler();
-        this.overview.draw(this.colors);
+        this.overview.draw(this.colors, this.width);
         this.drawTime = performance.now() - begin;
     }
 
@@ -327,12 +374,12 @@ export class Timeline {
 
     private colorOfSlice(slice: Slice): number {
         const name = this.trace.nameNumber(slice.lane, slice.item);
-        return name < 0 ? this.textColor(slice.text) : this.nameColor[name];
+        return name < 0 ? this.textColor(slice.text) : this.numberOf(slice.lane, name);
     }
 
     private colorOf(lane: Lane, item: number, texts: string[]): number {
         const name = this.trace.nameNumber(lane, item);
-        return name < 0 ? this.textColor(texts[Math.floor(item / 4)]) : this.nameColor[name];
+        return name < 0 ? this.textColor(texts[Math.floor(item / 4)]) : this.numberOf(lane, name);
     }
 
     private drawEvents(context: CanvasRenderingContext2D, lane: Lane, segment: Segment, columns: Columns, y: number,
@@ -390,7 +437,7 @@ export class Timeline {
             const start = Math.max(from, bins.start[i]);
             const end = Math.min(to, bins.end[i]);
             const busy = (bins.busy[i] - (i ? bins.busy[i - 1] : 0)) / (bins.end[i] - bins.start[i]);
-            this.fine.addBin(this.x(start), this.x(end), busy, this.nameColor[bins.name[i]], this.isWantedName(lane, bins.name[i]));
+            this.fine.addBin(this.x(start), this.x(end), busy, this.numberOf(lane, bins.name[i]), this.isWantedName(lane, bins.name[i]));
         }
     }
 
@@ -407,19 +454,71 @@ export class Timeline {
         const to = Math.min(this.width + 2, this.x(end));
         const width = Math.max(1, to - from);
         const gap = width > 4 ? 1 : width > 2 ? 0.5 : 0;
+        const look = this.lookOf(lane, item);
         context.globalAlpha = lit ? 1 : 0.18;
-        context.fillStyle = this.colors.names[color];
-        context.fillRect(from, y, width - gap, height);
-        if (lane.kind === 'thread' && (item & 3) === CALL && more !== 0) {
+        this.drawBox(context, look, color, from, y, width - gap, height);
+        if (look === 'call' && more !== 0) {
             context.fillStyle = this.colors.bad;
             context.fillRect(from, y, width - gap, 3);
         }
         const text = fitted(context, name, width - 8);
         if (text) {
-            context.fillStyle = this.colors.ink;
+            context.fillStyle = look === 'kernel' ? this.colors.ink : look === 'call' ? this.colors.light : this.colors.text;
+            if (look === 'idle')
+                this.drawPlate(context, text, from + 2, y, height);
             context.fillText(text, from + 4, y + height / 2 + 0.5);
         }
         context.globalAlpha = 1;
+    }
+
+    /** What an event is drawn as: by its shape, too, so that no eye needs its hue. */
+    private drawBox(context: CanvasRenderingContext2D, look: Look, color: number, x: number, y: number, width: number, height: number): void {
+        const { names, tints, edges, bubble } = this.colors;
+        context.fillStyle = look === 'range' || look === 'replay' ? tints[color] : look === 'idle' ? this.hatch(context) : names[color];
+        context.fillRect(x, y, width, height);
+        if (look === 'kernel' || look === 'call')
+            return;
+        context.fillStyle = look === 'idle' ? bubble : edges[color];
+        context.fillRect(x, y, width, look === 'range' ? 3 : 1);
+        if (look !== 'range')
+            context.fillRect(x, y + height - 1, width, 1);
+        if (width < 4)
+            return;
+        context.fillRect(x, y, 1, height);
+        context.fillRect(x + width - 1, y, 1, height);
+    }
+
+    /** Text over hatching stands on plain ground. */
+    private drawPlate(context: CanvasRenderingContext2D, text: string, x: number, y: number, height: number): void {
+        const { fillStyle } = context;
+        context.fillStyle = this.colors.back;
+        context.fillRect(x, y + height / 2 - 7, context.measureText(text).width + 4, 14);
+        context.fillStyle = fillStyle;
+    }
+
+    private hatching: { of: string; pattern: CanvasPattern } | null = null;
+
+    /** Lines that rise, of idle times. */
+    private hatch(context: CanvasRenderingContext2D): CanvasPattern {
+        const { back, bubble } = this.colors;
+        const of = `${back}${bubble}`;
+        if (this.hatching?.of === of)
+            return this.hatching.pattern;
+        const size = 6;
+        const tile = new OffscreenCanvas(size, size);
+        const lines = tile.getContext('2d') as OffscreenCanvasRenderingContext2D;
+        lines.fillStyle = back;
+        lines.fillRect(0, 0, size, size);
+        lines.strokeStyle = bubble;
+        for (const shift of [-size, 0, size]) {
+            lines.moveTo(shift - 1, size + 1);
+            lines.lineTo(shift + size + 1, -1);
+        }
+        lines.globalAlpha = 0.55;
+        lines.stroke();
+        const pattern = context.createPattern(tile, 'repeat') as CanvasPattern;
+        this.hatching = { of, pattern };
+        return pattern;
     }
 
     private drawLeftOut(context: CanvasRenderingContext2D, from: number, to: number, height: number): void {
@@ -509,6 +608,7 @@ export class Timeline {
 
     private drawRuler(): void {
         const context = fit(this.ruler, this.width, 25);
+        this.ruler.style.width = `${this.width}px`;
         const base = this.base(niceStep(110 * this.perPixel));
         context.fillStyle = this.colors.panel;
         context.fillRect(0, 0, this.width, 25);
@@ -704,6 +804,27 @@ export class Timeline {
             this.reveal(next);
     }
 
+    /** Shows a gap: the last of its pieces is chosen, which tells what it was waited for. */
+    showGap(gap: Gap): void {
+        const margin = 0.5 * (gap.to - gap.from);
+        this.axis.show(gap.from - margin, gap.to + margin);
+        this.showRow(gap.lane);
+        void this.trace.next([gap.lane], gap.to, false, () => true).then((slice) => this.select(slice));
+    }
+
+    /** Chooses the next (or last) idle time of the GPU, or of any, that is wide enough to be seen; of all, if none is. */
+    async stepGap(forward: boolean): Promise<void> {
+        const { selected, axis } = this;
+        const idle = this.trace.lanes.filter((lane) => lane.kind === 'idle');
+        const same = idle.filter((lane) => selected && lane.gpu === selected.lane.gpu && lane.process === selected.lane.process);
+        const lanes = same.length ? same : idle;
+        const from = selected?.start ?? (forward ? axis.from : axis.to);
+        const next = await this.trace.next(lanes, from, forward, () => true, GAP * this.perPixel) ??
+            await this.trace.next(lanes, from, forward, () => true);
+        if (next)
+            this.reveal(next);
+    }
+
     /** Chooses the event of the next row above or below that is nearest in time. */
     async stepRow(down: boolean): Promise<void> {
         const { selected } = this;
@@ -728,14 +849,18 @@ export class Timeline {
                 Math.max(axis.span, 1.5 * slice.duration);
             axis.show((slice.start + end) / 2 - span / 2, (slice.start + end) / 2 + span / 2);
         }
-        const row = this.rowOf(slice.lane);
-        if (!row && this.closed.size) {
+        this.showRow(slice.lane);
+        this.select(slice);
+    }
+
+    private showRow(lane: Lane): void {
+        if (!this.rowOf(lane) && this.closed.size) {
             this.closed.clear();
             this.layOut();
         }
+        const row = this.rowOf(lane);
         if (row && (row.top < this.scroll.scrollTop || row.top + row.height > this.scroll.scrollTop + this.scroll.clientHeight))
             this.scroll.scrollTop = row.top - this.scroll.clientHeight / 2;
-        this.select(slice);
     }
 
     focusSelected(): void {

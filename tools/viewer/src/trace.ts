@@ -36,8 +36,8 @@ export interface Graph {
     rows: GraphNode[];
 }
 
-/** name, calls, total, least, p50, p99, most, failed, bytes, lane and start of the longest */
-export type TableRow = [number, number, number, number, number, number, number, number, number, number, number];
+/** name, calls, total, least, p50, p99, most, failed, bytes, lane and start of the longest, of ranges the time in none within */
+export type TableRow = [number, number, number, number, number, number, number, number, number, number, number, number];
 
 export type TableName = 'kernels' | 'calls' | 'copies' | 'ranges';
 
@@ -60,7 +60,7 @@ interface Head {
         process: number; kind: Kind; gpu: number | null; queue: number | null; stream: number | null; thread: number | null;
         name: string; number: number; slices: number; busy: number; shift: number; bins: number;
     }[];
-    gpus: { process: number; gpu: number | null; busy: number; shift: number; bins: number }[];
+    gpus: { process: number; gpu: number | null; first: number; last: number; busy: number; shift: number; bins: number }[];
     segments: { from: number; to: number; events: number; kept: boolean; ids: number[][] }[];
     crossings: [number, number, number, number, number, number, number, number, number, number, string | null, Count[] | null][];
     tables: Record<TableName, TableRow[]>;
@@ -73,6 +73,9 @@ interface Head {
     idle_least: number; // ns; shorter idle times are not all events, but in the bins of their rows
     absent: string; // work that may have run in idle times, '': none
     short_names: [number, string, string][]; // of long kernels' names: in a table, and in little room
+    window: number | null; // ns that busy times are parts of, where a window was chosen
+    bounds: [number, number]; // of what was recorded, or chosen
+    gaps: [number, number | null, number, number, number][]; // the longest: process, GPU, begin, end, cause
     idle_known: boolean; // false: the mode left work out, there are no idle times
 }
 
@@ -475,53 +478,13 @@ export class Trace {
         return found.sort((a, b) => a.start - b.start);
     }
 
-    /** What kernels did in [from, to): by name (a text of the page) how many run there and for how long, and how long each GPU of
-     * `head.gpus` is busy. null: the page does not have all of them, or there are too many. */
-    async sums(from: number, to: number): Promise<{ names: Map<number, [number, number]>; busy: number[] } | null> {
-        const [first, last] = this.segmentsOf(from, to);
-        const names = new Map<number, [number, number]>();
-        const times: [number, number][][] = this.head.gpus.map(() => []);
-        const add = (lane: Lane, item: number, start: number, end: number) => {
-            const part = Math.min(to, end) - Math.max(from, start);
-            if (part < 0 || start >= to)
-                return;
-            const [count, total] = names.get(this.head.kernels[item][0]) ?? [0, 0];
-            names.set(this.head.kernels[item][0], [count + 1, total + part]);
-            times[this.head.gpus.findIndex((gpu) => gpu.process === lane.process && gpu.gpu === lane.gpu)].push([start, end]);
-        };
-        if (last - first > 32)
-            return null;
-        for (const lane of this.lanes)
-            if (lane.kind === 'queue')
-                for (const slice of lane.crossings)
-                    add(lane, slice.item, slice.start, slice.start + slice.duration);
-        for (let number = first; number < last; ++number) {
-            const segment = await this.segment(number);
-            if (!segment)
-                return null;
-            for (const [place, columns] of segment.lanes)
-                if (this.lanes[place].kind === 'queue')
-                    for (let i = above(columns.end, from); i < columns.size && columns.start[i] < to; ++i)
-                        add(this.lanes[place], columns.item[i], columns.start[i], columns.end[i]);
-        }
-        const busy = times.map((list) => {
-            let until = from;
-            return list.sort((a, b) => a[0] - b[0]).reduce((sum, [start, end]) => {
-                const part = Math.min(to, end) - Math.max(until, start);
-                until = Math.max(until, end);
-                return sum + Math.max(0, part);
-            }, 0);
-        });
-        return { names, busy };
-    }
-
-    /** The next event of these rows after (or before) `start` that `is` one of those wanted. */
-    async next(lanes: Lane[], start: number, forward: boolean, is: Wanted): Promise<Slice | null> {
+    /** The next event of these rows after (or before) `start` that `is` one of those wanted, of `least` ns. */
+    async next(lanes: Lane[], start: number, forward: boolean, is: Wanted, least = 0): Promise<Slice | null> {
         const better = (a: Slice | null, b: number) => !a || (forward ? b < a.start : b > a.start);
         let crossing: Slice | null = null;
         for (const lane of lanes)
             for (const slice of lane.crossings)
-                if ((forward ? slice.start > start : slice.start < start) && better(crossing, slice.start) &&
+                if ((forward ? slice.start > start : slice.start < start) && better(crossing, slice.start) && slice.duration >= least &&
                     is(lane, slice.item, () => slice.text))
                     crossing = slice;
         const [first, last] = this.segmentsOf(start, start);
@@ -538,7 +501,7 @@ export class Trace {
                     continue;
                 let i = forward ? above(columns.start, start) : above(columns.start, start - 0.5) - 1;
                 while (i >= 0 && i < columns.size && better(best, columns.start[i])) {
-                    if (is(lane, columns.item[i], () => texts[Math.floor(columns.item[i] / 4)]))
+                    if (columns.end[i] - columns.start[i] >= least && is(lane, columns.item[i], () => texts[Math.floor(columns.item[i] / 4)]))
                         best = this.slice(lane, segment as Segment, columns, i);
                     i += forward ? 1 : -1;
                 }

@@ -87,7 +87,7 @@ class Chart {
             scales: { x: { time: false }, y: wide ? { distr: 3 } : { range: (_, low, high) => [0, Math.max(low, high) * 1.08] } },
             axes: [{ ...axis, values: (_, splits) => splits.map((value) => tick(value, splits[1] - splits[0])) },
                 { ...axis, size: 76, values: (_, splits) => splits.map((value) => (value === null ? '' :
-                    wide ? duration(value).replace(/\.0+ /, ' ') : tick(value, splits[1] - splits[0]))) }],
+                    wide ? duration(value).replace(/\.0+(?=\D)/, '') : tick(value, splits[1] - splits[0]))) }],
             series: [{}, ...series],
         }, this.data as uPlot.AlignedData, this.place);
         this.listen(this.chart);
