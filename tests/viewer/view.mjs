@@ -214,6 +214,15 @@ await page.waitForFunction(() => !document.querySelector('#view-ranges').textCon
 const outside = await page.evaluate(() => rtlPage.ranges.costs?.outside ?? 0);
 check('kernels in no range', plain(await page.locator('#view-ranges').textContent()).includes('in none'), outside > 0);
 
+if (head.ranges.length) {
+    const said = (outside) => page.evaluate((count) => {
+        rtlPage.ranges.costs.outside = count;
+        rtlPage.ranges.list();
+        return document.getElementById('range-sum').textContent;
+    }, outside);
+    check('of no kernel, of one, of two in no range', [await said(0), await said(1), await said(2)], ['', '1 kernel is in none', '2 kernels are in none']);
+}
+
 /* Names of nodes, and a legend of what is drawn. */
 
 await page.keyboard.press('2');
