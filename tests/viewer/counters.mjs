@@ -96,7 +96,7 @@ if (await whole.count())
 const shown = table.metrics.filter((metric) => metric.recorded).map((metric) => metric.name);
 const heads = await page.evaluate(() => [...document.querySelectorAll('#view-tables th')].map((cell) => cell.textContent.replace(/ [▴▾]/, '')));
 check('columns', heads.slice(heads.indexOf('max') + 1, -1), ['counted', ...shown]);
-const cells = await page.evaluate(() => [...document.querySelectorAll('#view-tables tbody tr')].map((line) => [...line.cells].map((cell) => cell.textContent)));
+const cells = await page.evaluate(() => [...document.querySelectorAll('#view-tables tbody tr')].map((line) => [line.cells[0].title, ...[...line.cells].slice(1).map((cell) => cell.textContent)]));
 for (const line of cells)
     check(`counted kernels of ${line[0]} as they are seen`, line[heads.indexOf('counted')].replace(/\D/g, ''), String(sums.get(line[0]).kernels.size));
 

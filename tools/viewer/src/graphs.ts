@@ -217,7 +217,7 @@ export class Graphs {
             totals.set(row.name, (totals.get(row.name) ?? 0) + row.duration[8] * row.count);
         const kernels = [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
         const named = kernels.slice(0, COLORS).map((name) => {
-            const chip = mark(`background:${colors.names[colorNumber(texts[name])]}`, texts[name]);
+            const chip = mark(`background:${colors.names[colorNumber(texts[name])]}`, this.trace.tableName(name));
             chip.title = texts[name];
             chip.classList.add('kernel');
             return chip;
