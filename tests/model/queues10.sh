@@ -97,7 +97,7 @@ for counting in kernel range; do
     rm -f truth t.db
     env -u RTL_QUEUE MODEL_HIDE=1 HSA_TOOLS_LIB="$lib/rocm10.so" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$lib/rocm10.so" \
         "$rtl" trace -q -m full --gpu soft --metrics waves --counting $counting -o t.db -- "$bin/queues10" create >run.out 2>run.err || fail "counters by $counting: status $?"
-    grep -q '^rtl: hardware counters were not read on all queues: a queue on agent [0-9]* is not one that RTL can put packets into' run.err ||
+    grep -q '^rtl: hardware counters were not read everywhere: a queue on agent [0-9]* is not one that RTL can put packets into' run.err ||
         fail "counters by $counting: rtl trace says nothing"
     "$rtl" check --truth truth t.db >check.out 2>check.err || fail "counters by $counting: status $? of rtl check"
     recorded "$(sed -n 's/^kernels //p' run.out)" 2 interpose

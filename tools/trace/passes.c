@@ -16,7 +16,7 @@ static void find_note(rtl_trace_t *trace, uint32_t process, struct passes *passe
             (void)snprintf(passes->why, sizeof passes->why, "%s", notes[i].text);
 }
 
-/* Queues whose kernels or ranges no packet of RTL could count. */
+/* Queues that take no packets of RTL, devices that cannot count. */
 static bool find_unreached(rtl_trace_t *trace, struct passes *passes)
 {
     const rtl_trace_uncounted_t *list;
@@ -24,7 +24,7 @@ static bool find_unreached(rtl_trace_t *trace, struct passes *passes)
     if (rtlTraceUncounted(trace, &list, &count) != RTL_OK)
         return false;
     for (size_t i = 0; i < count; ++i)
-        if (strcmp(list[i].why, "queue") == 0) {
+        if (strcmp(list[i].why, "queue") == 0 || strcmp(list[i].why, "device") == 0) {
             passes->unreached = true;
             find_note(trace, list[i].process, passes);
         }

@@ -12,7 +12,7 @@ struct passes {
     unsigned count; /**< the most that a process named; 0: none counts */
     bool asked;     /**< there are processes that were to count */
     bool refused;   /**< there are such that cannot, `why` says what one of them noted */
-    bool unreached; /**< there are queues that RTL could put no packets into; `why` as well */
+    bool unreached; /**< some queues take no packets of RTL, or devices cannot; `why` as well */
     char why[512];
 };
 

@@ -338,8 +338,8 @@ static void say_uncounted(const struct passes *passes)
         say("%s hardware counters were read: %s", passes->count ? "not everywhere" : "no",
             passes->why[0] ? passes->why : "this GPU or its runtime has none");
     else if (passes->unreached)
-        say("hardware counters were not read on all queues: %s",
-            passes->why[0] ? passes->why : "RTL can put no packets into some");
+        say("hardware counters were not read everywhere: %s",
+            passes->why[0] ? passes->why : "RTL can put no packets into some queues");
     else if (!passes->asked)
         say("no hardware counters were read: no process of the program used a GPU");
 }
