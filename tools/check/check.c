@@ -25,7 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DAMAGES 8
+#define MOST_DAMAGES    8
+#define NOTES_OF_PAUSES 4
 
 /* What is not as it was recorded: the first of it, for people. */
 struct damages {
@@ -348,13 +349,26 @@ static void show_launches(const struct verdict *verdict)
     (void)putchar('\n');
 }
 
+/* Pauses are told above; each has two notes. */
+static bool tells_pause(const struct notes_line *line)
+{
+    return strcmp(line->note->text, "recording was stopped") == 0 ||
+           strcmp(line->note->text, "recording was started") == 0;
+}
+
 static void show_notes(const struct check *check)
 {
+    size_t of_pauses = 0;
     for (size_t i = 0; i < check->notes.count; ++i) {
+        if (tells_pause(&check->notes.lines[i]) && ++of_pauses > NOTES_OF_PAUSES)
+            continue;
         (void)fputs("  note: ", stdout);
         notes_show(stdout, &check->notes.lines[i]);
         (void)putchar('\n');
     }
+    if (of_pauses > NOTES_OF_PAUSES)
+        (void)printf("  and %s more that recording was stopped or started\n",
+                     show_things(of_pauses - NOTES_OF_PAUSES, "note").text);
 }
 
 static void show_difference(const char *what, uint64_t count)
