@@ -351,9 +351,10 @@ void rtl_infer_submitted(struct rtl_infer *infer, struct rtl_in_flight *in_fligh
 {
     struct rtl_wire_launch *body = &in_flight->body;
     struct thread *thread = producer_of(infer, body);
-    uint32_t place = body->kernels ? rtl_repeats_class(&infer->repeats, body->fingerprint,
-                                                       body->packets, body->kernels)
-                                   : RTL_NONE;
+    bool counts = body->kernels > 0 && (body->flags & RTL_LAUNCH_CUT) == 0;
+    uint32_t place =
+        counts ? rtl_repeats_class(&infer->repeats, body->fingerprint, body->packets, body->kernels)
+               : RTL_NONE;
     if (!thread || place == RTL_NONE)
         return;
     struct rtl_batch_class *class = &infer->repeats.classes[place];

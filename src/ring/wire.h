@@ -402,7 +402,10 @@ enum rtl_launch_flags {
     /** Inferred from its packets: the kernel right before `first`, which was reserved alone and
      * names no launch, looks like the begin of the same replay. `head` is its fingerprint. Set as
      * long as the head is not known; once it is, it is a launch of its own. */
-    RTL_LAUNCH_HEADED = 1
+    RTL_LAUNCH_HEADED = 1,
+    /** Inferred from its packets: recording was stopped or started between them. What was recorded
+     * is no replay to know again. */
+    RTL_LAUNCH_CUT = 2
 };
 
 /** A launch is submitted: all its packets have passed. Its kernels name it.

@@ -159,7 +159,7 @@ killed)
     kill -KILL "$pid"
     wait "$program_PID" 2>/dev/null || true
     "$rtl" check --truth "$scratch/truth-$pid" t.db >check.out 2>&1 || fail "rtl check ended with status $?"
-    grep -q '^complete: 10 of 10 kernels; 1 of 1 processes ended without telling: none of its packets is unaccounted for' check.out ||
+    grep -q '^complete: 10 of 10 kernels; 1 of 1 processes ended without telling: none of its packets that RTL saw is unaccounted for' check.out ||
         fail "the verdict does not say what is unaccounted for"
     # One that never ends is.
     SOFTGPU_DURATION='storm_first=1000000000000,*=1000'

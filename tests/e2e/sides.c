@@ -9,7 +9,11 @@
  *     register           a producer reserves through the runtime and rings the device's register
  *                        itself, while another one keeps other queues busy
  *     leave              the same, and ends at once with its queue
+ *     gone HOW           a producer moves the write index and rings the register itself, and the
+ *                        program ends at once: by return, shut-down or _exit
  *     stop               with rtlStop and rtlStart between batches
+ *     cut                batches of 12 kernels, reserved at once, as a graph has them; rtlStop in
+ *                        the midst of each fifth, rtlStart behind it
  *     flicker            four producers, while another thread stops and starts all the time
  *
  * Prints `kernels N` for all that it dispatched; `stop` how many of them while recording was on.
@@ -31,6 +35,7 @@
 #define ROUNDS    200u
 #define BUSY      10u
 #define TRIPS     50u
+#define CUT       12u
 
 static struct gpu gpu;
 static struct gpu_packet packets[BATCH];
@@ -190,6 +195,15 @@ static unsigned run_leave(void)
     return BYPASS;
 }
 
+static unsigned run_gone(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 64);
+    gpu_submit(&gpu, queue, packets, BATCH);
+    gpu_drain(&gpu, queue);
+    bypass(queue);
+    return BATCH + BYPASS;
+}
+
 static unsigned run_stop(void)
 {
     int (*stop)(void) = control("rtlStop");
@@ -207,6 +221,33 @@ static unsigned run_stop(void)
     gpu_must(hsa_queue_destroy(queue), "queue destroy");
     (void)printf("recorded %u\n", on);
     return 10 * BATCH;
+}
+
+static void submit_half(hsa_queue_t *queue, uint64_t first, uint32_t begin)
+{
+    for (uint32_t i = begin; i < begin + CUT / 2; i++)
+        gpu_write(&gpu, queue, first + i, &packets[i]);
+    hsa_signal_store_screlease(queue->doorbell_signal,
+                               (hsa_signal_value_t)(first + begin + CUT / 2 - 1));
+}
+
+static unsigned run_cut(void)
+{
+    int (*stop)(void) = control("rtlStop");
+    int (*start)(void) = control("rtlStart");
+    hsa_queue_t *queue = gpu_queue(&gpu, 1024);
+    for (unsigned i = 0; i < BATCH; i++) {
+        uint64_t first = hsa_queue_add_write_index_relaxed(queue, CUT);
+        submit_half(queue, first, 0);
+        if (i % 5 == 4 && stop() != 0)
+            (void)fprintf(stderr, "sides: not recorded\n");
+        submit_half(queue, first, CUT / 2);
+        gpu_drain(&gpu, queue); /* else another thread may be submitting them still */
+        if (i % 5 == 4 && start() != 0)
+            (void)fprintf(stderr, "sides: not recorded\n");
+    }
+    gpu_must(hsa_queue_destroy(queue), "queue destroy");
+    return BATCH * CUT;
 }
 
 static void *produce(void *queue)
@@ -250,6 +291,18 @@ static unsigned run_flicker(void)
     return PRODUCERS * each;
 }
 
+/* Before the worker looks at the queue again. */
+static _Noreturn void end_at_once(unsigned kernels, const char *how)
+{
+    if (strcmp(how, "shut-down") == 0)
+        gpu_must(hsa_shut_down(), "shut down");
+    (void)printf("kernels %u\n", kernels);
+    (void)fflush(stdout);
+    if (strcmp(how, "_exit") == 0)
+        _exit(0);
+    exit(0); // NOLINT(concurrency-mt-unsafe): no other thread of the program is there
+}
+
 int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
@@ -267,8 +320,14 @@ int main(int argc, char **argv)
         kernels = run_leave();
     else if (strcmp(way, "stop") == 0)
         kernels = run_stop();
+    else if (strcmp(way, "cut") == 0)
+        kernels = run_cut();
     else if (strcmp(way, "flicker") == 0)
         kernels = run_flicker();
+    else if (strcmp(way, "gone") == 0 && argc > 2)
+        kernels = run_gone();
+    if (strcmp(way, "gone") == 0)
+        end_at_once(kernels, argv[2]);
     gpu_close(&gpu);
     gpu_must(hsa_shut_down(), "shut down");
     (void)printf("kernels %u\n", kernels);

@@ -14,7 +14,7 @@ record() {
     "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/sides" "$@" >run.out 2>run.err ||
         fail "the program ended with status $?"
     # It leaves its queue behind, and ROCr says so.
-    [ "$sort" != leave ] || sed -i '/Resource leak detected by SharedSignalPool/d' run.err
+    [[ $sort != @(leave|gone) ]] || sed -i '/Resource leak detected by SharedSignalPool/d' run.err
     nothing_said run.err
     kernels=$(sed -n 's/^kernels //p' run.out)
     "$rtl" check --truth truth t.db >check.out 2>check.err || status=$?
@@ -102,12 +102,29 @@ leave)
     done
     [ "$(direct)" -gt 0 ] || fail "no packet was taken past the doorbell in $run runs"
     ;;
+gone)
+    for how in return shut-down _exit; do
+        [ "$how" != _exit ] || [ -z "${E2E_SANITIZER:-}" ] || continue # librtl.so is not preloaded there
+        record 1 gone $how
+        equal "kernels in the trace, by $how" "$(recorded)" 50
+        # Ten and a barrier.
+        equal "not followed, by $how" "$(lost not_followed)" 11
+    done
+    ;;
 stop)
     record 0 stop
     equal "kernels in the trace" "$(recorded)" "$(sed -n 's/^recorded //p' run.out)"
     grep -q 'note: recording was stopped' check.out || fail "rtl check does not tell of the stop"
     RTL_START=off record 0 stop
     equal "kernels in the trace" "$(recorded)" "$(sed -n 's/^recorded //p' run.out)"
+    ;;
+cut)
+    record 0 cut
+    equal "kernels in the trace" "$(recorded)" 540
+    equal "graphs: nodes, launches" "$(ask t.db 'SELECT g.nodes, (SELECT count(*) FROM graph_launches l WHERE l.graph = g.graph AND l.kernels = 12) FROM graphs g')" \
+        "12|40"
+    equal "launches" "$(ask t.db 'SELECT count(*) FROM graph_launches')" 40
+    equal "kernels of no launch" "$(ask t.db 'SELECT count(*) FROM kernels WHERE launch IS NULL')" 60
     ;;
 flicker)
     record 0 flicker

@@ -105,7 +105,7 @@ const char *Ended_WithAllHandedOver(void)
     CHECK_DONE(judge(die_in_order, &verdict, line));
     CHECK(verdict.complete && verdict.ended.died.processes == 1 && verdict.ended.died.packets == 0);
     CHECK(strcmp(line, "complete: 100 of 100 kernels; 1 of 1 processes ended without telling: none "
-                       "of its packets is "
+                       "of its packets that RTL saw is "
                        "unaccounted for") == 0);
     return NULL;
 }
@@ -147,7 +147,8 @@ const char *Ended_AfterLosses(void)
     CHECK_DONE(judge(die_after_losses, &verdict, line));
     CHECK(!verdict.complete && verdict.ended.died.packets == 0);
     CHECK(strcmp(line, "INCOMPLETE: 100 of 105 kernels, 5 lost (the ring was full); 1 of 1 "
-                       "processes ended without telling: none of its packets is unaccounted for, "
+                       "processes ended without telling: none of its packets that RTL "
+                       "saw is unaccounted for, "
                        "beyond what is "
                        "told to be lost") == 0);
     CHECK_DONE(judge(die_after_losses_with_packets, &verdict, line));
@@ -165,12 +166,14 @@ const char *Ended_Said(void)
     const struct ended ended = {.died = {.processes = 2},
                                 .replaced = {.processes = 1, .packets = 1}};
     ended_say(&ended, 3, false, text, sizeof text);
-    CHECK(strcmp(text, "; 2 of 3 processes ended without telling: none of their packets is "
+    CHECK(strcmp(text, "; 2 of 3 processes ended without telling: none of their packets "
+                       "that RTL saw is "
                        "unaccounted for; 1 of 3 "
                        "processes executed another program: at most 1 of its packets is "
                        "unaccounted for") == 0);
     ended_say(&ended, 3, true, text, sizeof text);
-    CHECK(strcmp(text, "; 2 of 3 processes ended without telling: none of their packets is "
+    CHECK(strcmp(text, "; 2 of 3 processes ended without telling: none of their packets "
+                       "that RTL saw is "
                        "unaccounted for, beyond "
                        "what is told to be lost; 1 of 3 processes executed another program: at "
                        "most 1 of its packets is unaccounted for (in flight, or not handed over, "

@@ -78,7 +78,7 @@ static void say_packets(const struct ended_way *way, bool others, char *text, si
         (void)snprintf(text, size, "how many of %s packets are unaccounted for is not known",
                        whose);
     else if (way->packets == 0)
-        (void)snprintf(text, size, "none of %s packets is unaccounted for%s", whose,
+        (void)snprintf(text, size, "none of %s packets that RTL saw is unaccounted for%s", whose,
                        others ? ", beyond what is told to be lost" : "");
     else
         (void)snprintf(text, size, "at most %s of %s packets %s unaccounted for%s",

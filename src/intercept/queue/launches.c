@@ -514,6 +514,8 @@ static void pass_inferred(struct launch *launch, const struct rtl_launch_part *p
         launch->wire.arguments[1] = part->arguments[1];
     }
     kernels += part->kernels - part->left_out; /* what its fingerprint is of */
+    if (part->left_out != 0)
+        launch->wire.flags |= RTL_LAUNCH_CUT;
     atomic_store_explicit(&launch->kernels, kernels, memory_order_relaxed);
     atomic_store_explicit(&launch->unseen, unseen + part->unseen, memory_order_relaxed);
     if (remaining == 0)

@@ -424,6 +424,25 @@ void rtl_queues_release(struct rtl_queue *queue)
     atomic_store_explicit(&queue->phase, RTL_QUEUE_FREE, memory_order_release);
 }
 
+static bool may_be_passed_by(const struct rtl_queue *queue)
+{
+    return rtl_queue_is_in(queue, RTL_QUEUE_LIVE) && queue->interception != RTL_COPIES_ONLY;
+}
+
+void rtl_queues_look(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        if (may_be_passed_by(rtl_queues_at(i)))
+            (void)rtl_submit_some(rtl_queues_at(i));
+}
+
+void rtl_queues_account(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        if (may_be_passed_by(rtl_queues_at(i)))
+            rtl_submit_account(rtl_queues_at(i));
+}
+
 void rtl_queues_close_all(uint64_t patience_ns)
 {
     rtl_adoption_end();

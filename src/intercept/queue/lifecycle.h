@@ -47,6 +47,14 @@ void rtl_queues_release_handle(hsa_queue_t *handle);
  * NULL if there is none left; `*ledger` is the row to count in either way. Any thread; slow. */
 struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger);
 
+/** Looks once at each queue for packets that a producer has published past librtl.so, as the worker
+ * does now and then. The runtime must be up. Any thread. */
+void rtl_queues_look(void);
+
+/** The same for a process that ends in a moment, by _exit, in a signal handler perhaps: what the
+ * device has had is counted (rtl_submit_account). Async-signal-safe. */
+void rtl_queues_account(void);
+
 /** Closes all queues that are still there: the runtime shuts down. Waits for submissions that are
  * under way, at most `patience_ns` for all of them. */
 void rtl_queues_close_all(uint64_t patience_ns);

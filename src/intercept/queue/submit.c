@@ -295,14 +295,39 @@ void rtl_submit_begin(struct rtl_queue *queue)
  * since somebody looked. */
 static void skip_the_rest(struct rtl_queue *queue)
 {
-    uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+    if (queue->interception == RTL_COPIES_ONLY)
+        return;
+    uint64_t submitted = first_to_submit(queue);
     uint64_t reserved = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
-    if (queue->interception == RTL_COPIES_ONLY || reserved == submitted)
+    if (reserved <= submitted)
         return;
     if (queue->interception == RTL_INTERPOSED)
         submitted = first_it_left(queue, submitted);
-    if (reserved - submitted <= queue->size)
+    if (reserved > submitted && reserved - submitted <= queue->size)
         rtl_rewrite_skip(&queue->rewriter, submitted, reserved);
+}
+
+/* Packets of the queue that are not submitted, and that the device has, or may take. */
+static uint64_t count_taken(const struct rtl_queue *queue, uint64_t submitted)
+{
+    uint64_t real = rtl_real_index(queue);
+    uint64_t taken = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue);
+    uint64_t end = real > taken ? real : taken;
+    return end > submitted ? end - submitted : 0;
+}
+
+void rtl_submit_account(struct rtl_queue *queue)
+{
+    if (queue->interception != RTL_INTERPOSED ||
+        !rtl_submit_lock_try_or_delegate(&queue->submit_lock))
+        return;
+    uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+    uint64_t taken = count_taken(queue, submitted);
+    if (taken > 0) {
+        rtl_ledger_add_not_followed(queue->ledger, taken, taken);
+        atomic_store_explicit(&queue->submitted, submitted + taken, memory_order_release);
+    }
+    rtl_submit_lock_unlock(&queue->submit_lock);
 }
 
 static bool end_lock(void *lock)

@@ -28,6 +28,10 @@ bool rtl_submit_is_behind(const struct rtl_queue *queue);
 /** True if somebody has deferred packets to the worker since the last call. For the worker. */
 bool rtl_submit_take_deferred(void);
 
+/** Counts as not followed what the device has had, or may take, and nobody has submitted: the
+ * process ends in a moment. Leaves it alone if somebody is submitting. Async-signal-safe. */
+void rtl_submit_account(struct rtl_queue *queue);
+
 /** Waits until nobody is submitting for the queue, at most until `deadline_ns` (CLOCK_MONOTONIC),
  * and keeps it so: its ring's memory is about to go. A submission takes microseconds; one that has
  * not ended after a second never will (its thread is gone). */

@@ -1,6 +1,7 @@
 #include "intercept/runtime/exits.h"
 
 #include "intercept/hip/libc.h"
+#include "intercept/queue/lifecycle.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -25,8 +26,10 @@ __attribute__((constructor)) static void find_next(void)
 static void mark(void)
 {
     struct rtl_ring_header *header = atomic_load_explicit(&watched, memory_order_acquire);
-    if (header != NULL && getpid() == owner)
-        atomic_store_explicit(&header->exited, 1, memory_order_release);
+    if (header == NULL || getpid() != owner)
+        return;
+    rtl_queues_account();
+    atomic_store_explicit(&header->exited, 1, memory_order_release);
 }
 
 static _Noreturn void end(int status)

@@ -361,6 +361,8 @@ static void quiesce(uint64_t patience_ns)
 {
     uint64_t share = patience_ns / 4;
     rtl_counters_drain(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
+    if (hooked)
+        rtl_queues_look();
     rtl_worker_quiesce(patience_ns);
     harvest_all(NULL);
     if (hooked)

@@ -35,6 +35,7 @@ static uint32_t drafts[DRAFTS];   /* their launches, of a test that makes few; 0
 static uint32_t refused;          /* that many drafts find no room */
 static _Atomic uint32_t counted;  /* as begun */
 static _Atomic uint32_t left_out;
+static _Atomic uint32_t flags_of_last; /* of what was committed */
 
 _Atomic bool rtl_recording_stopped;
 
@@ -86,6 +87,7 @@ void rtl_emit_commit(const struct rtl_emit_draft *draft, enum rtl_wire_type type
     const struct rtl_wire_launch *wire = pieces[0].data;
     wrong += type != RTL_WIRE_LAUNCH || count != 1;
     committed[wire->launch % IDS]++;
+    flags_of_last = wire->flags;
     ended[true]++;
     __atomic_store_n(&drafts[draft->draft.position], 0, __ATOMIC_RELAXED);
 }
@@ -230,6 +232,22 @@ const char *Launches_BegunWhileRecordingIsStopped(void)
     rtl_thread_context.paused = true;
     CHECK(launch(6) == RTL_NONE && left_out == 3);
     rtl_thread_context.paused = false;
+    return all_came_once();
+}
+
+/* Packets that were reserved at once, between which recording is stopped: no replay of that shape.
+ */
+const char *Launches_CutByAStop(void)
+{
+    CHECK_DONE(clear());
+    CHECK(batch(1, 3) != RTL_NONE && rtl_launches_send() && flags_of_last == 0);
+    uint32_t id = rtl_launch_infer(0, 2, 16);
+    CHECK(id != RTL_NONE);
+    numbers[id % IDS] = 2;
+    rtl_launch_submitted(&(struct rtl_launch_part){.launch = id, .packets = 8, .kernels = 8});
+    rtl_launch_submitted(
+        &(struct rtl_launch_part){.launch = id, .packets = 8, .kernels = 8, .left_out = 8});
+    CHECK(rtl_launches_send() && flags_of_last == RTL_LAUNCH_CUT);
     return all_came_once();
 }
 

@@ -1,6 +1,7 @@
 #include "../../common/check.h"
 
 RTL_C_TEST(Launches, BegunWhileRecordingIsStopped)
+RTL_C_TEST(Launches, CutByAStop)
 RTL_C_TEST(Launches, InTheHandsOfAThreadThatDoesNotComeOn)
 RTL_C_TEST(Launches, ThatWaitForRoomInTheHandsOfAnother)
 RTL_C_TEST(Launches, WhosePlacesAreTakenMeanwhile)
