@@ -97,13 +97,13 @@ const { texts } = await page.evaluate(() => ({ texts: rtlPage.trace.head.texts }
 for (const table of ['kernels', 'calls'])
     check(`${table} of a window`, window.tables[table].map((row) => [texts[row[0]], row[1], row[2]]).sort(), rowsOf(summary[table]));
 check('kernels in the panel', await page.$$eval('.blocks section:first-child tr', (lines) => lines.map((line) =>
-    [line.cells[1].textContent, Number(line.cells[2].textContent.replace(/\D/g, ''))])),
+    [line.cells[1].querySelector('[title]').title, Number(line.cells[2].textContent.replace(/\D/g, ''))])),
 [...window.tables.kernels].sort((a, b) => b[2] - a[2]).slice(0, await page.locator('.blocks section:first-child tr').count())
     .map((row) => [texts[row[0]], row[1]]));
 await page.keyboard.press('4');
 await page.waitForFunction(() => document.querySelector('#view-tables tbody'));
 const table = () => page.$$eval('#view-tables tbody tr', (lines) => lines.map((line) =>
-    [line.cells[0].textContent, Number(line.cells[1].textContent.replace(/\D/g, ''))]).sort());
+    [line.cells[0].title, Number(line.cells[1].textContent.replace(/\D/g, ''))]).sort());
 const calls = (list) => list.map((row) => [row.name, row.calls]).sort();
 check('the table of a window', await table(), calls(summary.kernels));
 await page.locator('#view-tables button', { hasText: 'All of the trace' }).click();
@@ -320,7 +320,7 @@ for (const theme of ['light', 'dark']) {
     for (const [name, eye] of Object.entries(EYES)) {
         const least = Math.min(...palette.kernels.flatMap((kernel) => palette.calls.map((call) => contrast(kernel, call, eye))));
         hold(`${theme}, ${name}: kernels are lighter than host calls (${least.toFixed(2)})`, least >= 1.5);
-        hold(`${theme}, ${name}: the hatching can be seen`, contrast(drawn.idle.line.find((color) => color !== most(drawn.idle.line)), most(drawn.idle.line), eye) >= 1.5);
+        hold(`${theme}, ${name}: the hatching can be seen`, Math.max(...drawn.idle.line.map((color) => contrast(color, most(drawn.idle.line), eye))) >= 1.5);
         if (drawn.range)
             hold(`${theme}, ${name}: a range has an edge above`, contrast(drawn.range.edge, most(drawn.range.line), eye) >= 1.5);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TABLE_WIDTH 80u
-#define LABEL_WIDTH 30u
+#define LABEL_WIDTH 24u
 
 struct kernel_names {
     struct shorten_item *items;

@@ -217,7 +217,7 @@ export class Graphs {
             totals.set(row.name, (totals.get(row.name) ?? 0) + row.duration[8] * row.count);
         const kernels = [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
         const named = kernels.slice(0, COLORS).map((name) => {
-            const chip = mark(`background:${colors.names[colorNumber(texts[name])]}`, this.trace.tableName(name));
+            const chip = mark(`background:${colors.names[colorNumber(texts[name])]}`, this.trace.shortName(name, 24));
             chip.title = texts[name];
             chip.classList.add('kernel');
             return chip;
@@ -304,7 +304,7 @@ export class Graphs {
             element('table', {}, element('thead', {}, element('tr', {}, heads[0], element('th', { scope: 'col', class: 'name' }, 'kernel'), ...heads.slice(1))),
                 element('tbody', {}, ...nodes.slice(0, 2000).map((row) => element('tr', { 'aria-selected': row.node === this.chosenNode },
                     element('td', {}, String(row.node)),
-                    element('td', { class: 'name', title: texts[row.name] }, link(this.trace.shortName(row.name, 50), () => this.chooseNode(row))),
+                    element('td', { class: 'name', title: texts[row.name] }, link(this.trace.shortName(row.name, 24), () => this.chooseNode(row))),
                     ...this.columns.slice(1).map(([, value, text]) => element('td', {}, text(value(row))))))))));
         if (place)
             (place.querySelector('.sheet') as HTMLElement).scrollTop = scrolled;

@@ -49,7 +49,7 @@ function names(trace: Trace, window: Window, table: TableName, most: number, way
     const time = (row: TableRow) => (table === 'ranges' ? row[11] : row[2]);
     const all = rows.reduce((sum, row) => sum + time(row), 0);
     const lines = [...rows].sort((a, b) => time(b) - time(a)).slice(0, most).map((row) => {
-        const name = link(trace.tableName(row[0]), () => ways.openName(table, row));
+        const name = link(table === 'kernels' ? trace.shortName(row[0], 24) : trace.head.texts[row[0]], () => ways.openName(table, row));
         name.title = trace.head.texts[row[0]];
         return line(partBar(time(row) / Math.max(1, all)), name, `${count(row[1])} ×`, duration(row[2] / row[1]));
     });
