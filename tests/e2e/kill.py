@@ -333,7 +333,7 @@ class Run:
         must(missing <= lost, f"{missing} ran and are not in the trace, {lost} are said to be lost")
         must(not found["complete"] or (missing <= 0 and found["torn"] == 0), f"complete, and {missing} ran that are not there")
         if found["died"] == 1:
-            said = "none of its packets is" if gone == 0 else f"of its packets {'is' if gone == 1 else 'are'}"
+            said = "none of its packets that RTL saw is" if gone == 0 else f"of its packets {'is' if gone == 1 else 'are'}"
             must(f"1 of 1 processes ended without telling: {'' if gone == 0 else 'at most '}" in found["completeness"], found["completeness"])
             must(f"{said} unaccounted for" in found["completeness"], found["completeness"])
 
