@@ -233,10 +233,15 @@ usage() {
     selftest 0
 }
 
-# Its handler of signals crashes now and then, without RTL as well (docs/softgpu.md); a test has its program run dozens of times.
+# HIP 6.4 crashes by itself in one run of a hundred or so, with a hardware queue for each stream (hip_graphs.sh), and a self-test
+# has nine: it is tried again then, and the parts that have dozens of runs are left out.
 if [ "$rocr" = 15 ]; then
-    echo "HIP 6.4 crashes by itself now and then: skipped"
-    exit 77
+    [ "$part" = plain ] || { echo "HIP 6.4 crashes by itself now and then: skipped" && exit 77; }
+    export GPU_MAX_HW_QUEUES=40
+    for try in 1 2; do
+        ! (plain) || exit 0
+        all_red | grep -q "'signal [0-9]*" || fail "the self-test is red, and HIP has not crashed"
+    done
 fi
 case $part in
 plain | planted | altered | profiled | usage) "$part" ;;
