@@ -47,6 +47,14 @@ move_in() {
     rtl=$scratch/place/bin/rtl
 }
 
+# The same with a program that does nothing, where what is recorded plays no part.
+move_in_idle() {
+    move_in
+    rm place/bin/rtl-selftest-work
+    printf '#!/bin/sh\necho end >"$1"\n' >place/bin/rtl-selftest-work
+    chmod +x place/bin/rtl-selftest-work
+}
+
 # Each recording has its own fault: fault MODE WAY ASPECTS CODE. CODE is run before or after the program (by its first word), with the
 # file of what it knows in $1; ASPECTS are those that become red.
 faults=()
@@ -206,13 +214,15 @@ END
     grep -q '^rocprofv3: .* of .* kernels' selftest.out || fail "rocprofv3 is not shown"
 
     printf '#!/bin/sh\necho "no such device" >&2\nexit 1\n' >bin/rocprofv3
-    selftest 0
+    move_in_idle
+    selftest 1
     grep -q '^rocprofv3: has written no kernel trace: no such device' selftest.out || fail "what rocprofv3 said is not shown"
 }
 
 # What is no report stays, and options that go together.
 usage() {
     local status=0
+    move_in_idle
     echo "of the user's" >report.json
     selftest 2
     equal "the user's file" "$(cat report.json)" "of the user's"
@@ -227,10 +237,10 @@ usage() {
         grep -q '^rtl: there is no GPU to test with: .*libhsa-runtime64.*, under a limit of 1.0 GiB of address space (ulimit -v)$' limit.err ||
             fail "nothing names the limit"
     fi
-    selftest 0 -f -j
+    selftest 1 -f -j
     cmp report.json selftest.out || fail "the JSON on stdout is another"
     grep -q '"made_by": "rtl doctor --selftest"' report.json || fail "the user's file was not replaced"
-    selftest 0
+    selftest 1
 }
 
 # HIP 6.4 crashes by itself in one run of a hundred or so, with a hardware queue for each stream (hip_graphs.sh), and a self-test
