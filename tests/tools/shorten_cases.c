@@ -232,24 +232,24 @@ static const struct {
 /* A table of 80 columns leaves a name some 30 of them, next to numbers; one of 120 some 60. */
 const char *Shorten_RealLife(void)
 {
-    enum { PAIRS = sizeof alike / sizeof *alike };
-    static char texts[2 * PAIRS][2 * LONGEST];
-    const char *names[2 * PAIRS];
-    for (unsigned i = 0; i < 2 * PAIRS; ++i) {
+    enum { PAIRS = sizeof alike / sizeof *alike, NAMES = 2 * PAIRS };
+    static char texts[NAMES][2 * LONGEST];
+    const char *names[NAMES];
+    for (size_t i = 0; i < NAMES; ++i) {
         int length = snprintf(texts[i], sizeof texts[i], "%s%s%s", alike[i / 2].before,
                               alike[i / 2].told[i % 2], alike[i / 2].behind);
         CHECK(length > 0 && (size_t)length < sizeof texts[i]);
         names[i] = texts[i];
     }
     for (unsigned width = 30; width <= 120; ++width) {
-        char **shown = shorten(names, 2 * PAIRS, width);
-        for (unsigned i = 0; i < 2 * PAIRS; ++i)
+        char **shown = shorten(names, NAMES, width);
+        for (size_t i = 0; i < NAMES; ++i)
             if (!strstr(shown[i], alike[i / 2].told[i % 2]) || plain_width(shown[i]) > width ||
                 strncmp(shown[i], "void ", 5) == 0)
                 return check_failed(names[i], (int)width, shown[i]);
-        for (unsigned i = 0; i < PAIRS; ++i)
-            CHECK(strcmp(shown[2 * i], shown[2 * i + 1]) != 0);
-        shorten_free(shown, 2 * PAIRS);
+        for (size_t i = 0; i < NAMES; i += 2)
+            CHECK(strcmp(shown[i], shown[i + 1]) != 0);
+        shorten_free(shown, NAMES);
     }
     return NULL;
 }
