@@ -85,8 +85,9 @@ static int print_version(void)
 static const struct {
     const char *name, *here;
 } others[] = {
-    {"convert", "export"}, {"record", "trace"},  {"profile", "trace"}, {"stats", "summary"},
-    {"query", "sql"},      {"analyze", "steps"}, {"compare", "diff"},
+    {"convert", "export"}, {"record", "trace"},     {"profile", "trace"},
+    {"stats", "summary"},  {"query", "sql"},        {"analyze", "steps"},
+    {"compare", "diff"},   {"top", "sql FILE top"}, {"busy", "sql FILE busy"},
 };
 
 static int unknown(const char *name)

@@ -163,6 +163,7 @@ wrong 2 "no trace" -- "$rtl" export
 wrong 2 "no format" -- "$rtl" export led.db
 wrong 2 "no format" -- "$rtl" export led.db -o none.db
 wrong 2 "'convert'" "rtl export" -- "$rtl" convert led.db
+wrong 2 "'top'" "rtl sql FILE top" -- "$rtl" top led.db
 wrong 2 "led.rpd" "rtl import led.rpd -o NEW.db" -- "$rtl" summary led.rpd
 wrong 2 "'svg'" "chrome, perfetto" -- "$rtl" export led.db -F svg
 wrong 2 "csv" "chrome" -- "$rtl" export led.db -F chrome -F csv
