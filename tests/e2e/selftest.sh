@@ -243,17 +243,17 @@ usage() {
     selftest 1
 }
 
-# HIP 6.4 crashes by itself in one run of a hundred or so, with a hardware queue for each stream (hip_graphs.sh), and a self-test
-# has nine: it is tried again then, and the parts that have dozens of runs are left out.
-if [ "$rocr" = 15 ]; then
-    [ "$part" = plain ] || { echo "HIP 6.4 crashes by itself now and then: skipped" && exit 77; }
-    export GPU_MAX_HW_QUEUES=40
-    for try in 1 2; do
-        ! (plain) || exit 0
-        all_red | grep -q "'signal [0-9]*" || fail "the self-test is red, and HIP has not crashed"
-    done
-fi
 case $part in
-plain | planted | altered | profiled | usage) "$part" ;;
+plain | planted | altered | profiled | usage) ;;
 *) fail "there is no part '$part'" ;;
 esac
+# HIP 6.4 crashes by itself in one run of a hundred or so, with a hardware queue for each stream (hip_graphs.sh), and a part has up to
+# 27 of them: it is tried again there.
+if [ "$rocr" = 15 ]; then
+    export GPU_MAX_HW_QUEUES=40
+    for try in 1 2; do
+        ! ("$part") || exit 0
+        rm -rf place bin between report.json
+    done
+fi
+"$part"
