@@ -92,7 +92,9 @@ record 1 create RTL_QUEUE=intercept
 equal "intercept: passed through" "$(ask t.db "SELECT count(*) FROM queues WHERE way = 'pass'")" 2
 grep -q 'RTL_QUEUE=intercept needs an intercept queue' check.out || fail "intercept: no reason"
 
-# Nor can RTL put packets of its own into them: kernels are recorded, hardware counters are not read, and that is said.
+# Nor can RTL put packets of its own into them: kernels are recorded, hardware counters are not read, and that is said. Where the
+# runtime's intercept queue loses packets counters are refused before the program starts (e2e/refused.sh).
+[ "$rocr" -lt 18 ] || exit 0
 for counting in kernel range; do
     rm -f truth t.db
     env -u RTL_QUEUE MODEL_HIDE=1 HSA_TOOLS_LIB="$lib/rocm10.so" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$lib/rocm10.so" \
