@@ -180,6 +180,10 @@ function(rtl_add_test name)
   endif()
 endfunction()
 
+# These programs have no sanitizer built in: the folders of the sanitizers may take those of another build folder, which
+# is built before them (script/test does).
+set(RTL_HIP_FROM "" CACHE PATH "Build folder whose HIP programs are taken; hipcc makes them when empty")
+
 # hipcc asks a Python script for the machine's GPUs unless it is told the target; HIP_PLATFORM and
 # --offload-arch tell it everything. It is C++: our own headers are reached by the usual include roots.
 function(rtl_add_hip_program target)
@@ -190,6 +194,12 @@ function(rtl_add_hip_program target)
   list(TRANSFORM ARG_GPUS PREPEND --offload-arch=)
   set(out ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
   get_filename_component(source ${ARG_SOURCE} ABSOLUTE)
+  if(RTL_HIP_FROM)
+    set(made ${RTL_HIP_FROM}/tests/bin/${target})
+    add_custom_command(OUTPUT ${out} COMMAND ${CMAKE_COMMAND} -E copy ${made} ${out} DEPENDS ${made} COMMENT "HIP ${target}" VERBATIM)
+    add_custom_target(${target} ALL DEPENDS ${out})
+    return()
+  endif()
   add_custom_command(
     OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
