@@ -535,7 +535,8 @@ enum rtl_uncounted_why {
     RTL_UNCOUNTED_DEVICE = 4,   /**< the device, or its library, cannot */
     RTL_UNCOUNTED_RING = 5,     /**< the ring was full */
     RTL_UNCOUNTED_STOPPED = 6,  /**< recording was stopped, or the mode leaves it out */
-    RTL_UNCOUNTED_REASONS = 7
+    RTL_UNCOUNTED_NAME = 7,     /**< kernel mode: its name was not asked for */
+    RTL_UNCOUNTED_REASONS = 8
 };
 
 /** How many kernels (or ranges) of an agent were not counted so far, for one reason: the last

@@ -74,7 +74,7 @@ const char *rtl_text_uncounted(uint32_t why)
         [RTL_UNCOUNTED_GRAPH] = "graph",     [RTL_UNCOUNTED_QUEUE] = "queue",
         [RTL_UNCOUNTED_MEMORY] = "memory",   [RTL_UNCOUNTED_SHUTDOWN] = "shutdown",
         [RTL_UNCOUNTED_DEVICE] = "device",   [RTL_UNCOUNTED_RING] = "ring",
-        [RTL_UNCOUNTED_STOPPED] = "stopped",
+        [RTL_UNCOUNTED_STOPPED] = "stopped", [RTL_UNCOUNTED_NAME] = "name",
     };
     return pick(names, sizeof names / sizeof *names, why, "unknown");
 }

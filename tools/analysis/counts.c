@@ -291,6 +291,7 @@ static const char *const reasons[][2] = {
     {"device", "the device or its library cannot"},
     {"ring", "the ring was full"},
     {"stopped", "recording was stopped, or the mode leaves them out"},
+    {"name", "not asked for by --kernel"},
 };
 
 void counts_show_uncounted(const rtl_trace_uncounted_t *list, size_t count, FILE *out)

@@ -32,8 +32,9 @@ static void name_file(const struct selftest *selftest, const char *name, char pa
 }
 
 /* What a user has set for programs of his own is not what is tested. */
-static const char *const of_user[] = {"RTL_BUFFER",  "RTL_COUNTING", "RTL_DELAY",   "RTL_DURATION",
-                                      "RTL_METRICS", "RTL_MODE",     "RTL_PENDING", "RTL_POOL",
+static const char *const of_user[] = {"RTL_BUFFER",  "RTL_COUNTING", "RTL_METRICS_KERNEL",
+                                      "RTL_DELAY",   "RTL_DURATION", "RTL_METRICS",
+                                      "RTL_MODE",    "RTL_PENDING",  "RTL_POOL",
                                       "RTL_PRELOAD", "RTL_RANGES",   "RTL_START"};
 
 static char **make_environment(const struct selftest *selftest, const char *way)

@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/duration.h"
 #include "common/parse.h"
+#include "common/regexp.h"
 #include "common/say.h"
 #include "ring/ring.h"
 
@@ -29,6 +30,7 @@ enum {
     KEY_START_OFF,
     KEY_METRICS,
     KEY_COUNTING,
+    KEY_KERNEL,
     KEY_ATTACH = 'p'
 };
 
@@ -53,6 +55,10 @@ static const struct argp_option option_list[] = {
     {"counting", KEY_COUNTING, "HOW", 0,
      "range (the default): at the begin and end of ranges, while kernels run as they like; "
      "kernel: for each kernel, one at a time",
+     0},
+    {"kernel", KEY_KERNEL, "PATTERN", 0,
+     "with --counting kernel: count only kernels whose names match this extended regular "
+     "expression; all are recorded",
      0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
     {"verbose", 'v', NULL, 0, "say which settings of HIP are switched off for the program", 0},
@@ -126,6 +132,18 @@ static int parse_counting(const char *text, const char **counting)
     return say_fail(EXIT_USAGE, "'%s' is no way of --counting: it is kernel or range", text);
 }
 
+static int parse_kernel(const char *text, const char **kernel)
+{
+    regex_t pattern;
+    char why[1200];
+    int error = rtl_regexp_compile(&pattern, text, why, sizeof why);
+    if (error)
+        return say_fail(EXIT_USAGE, "--kernel: %s", error == EINVAL ? why : "memory is short");
+    regfree(&pattern);
+    *kernel = text;
+    return 0;
+}
+
 static int parse_metrics(const char *text, struct trace_options *options)
 {
     options->list = strcmp(text, "list") == 0;
@@ -187,6 +205,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_metrics(value, options) ? EINVAL : 0;
     case KEY_COUNTING:
         return parse_counting(value, &options->counting) ? EINVAL : 0;
+    case KEY_KERNEL:
+        return parse_kernel(value, &options->kernel) ? EINVAL : 0;
     case ARGP_KEY_ARG:
         options->program = &state->argv[state->next - 1];
         state->next = state->argc;

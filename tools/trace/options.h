@@ -22,6 +22,7 @@ struct trace_options {
     const char *metric_names; /**< as they were given, NULL: none */
     struct metrics metrics;
     const char *counting;
+    const char *kernel; /* pattern of names: only these are counted; NULL: all */
     bool list;
     char **program;
 };

@@ -102,6 +102,10 @@ static int check_metrics(const struct trace_options *options)
     if (options->counting && !options->metric_names)
         return say_fail(EXIT_USAGE, "--counting says how counters are read, and --metrics names "
                                     "none");
+    if (options->kernel && (of_ranges || metrics_counted(metrics) == 0))
+        return say_fail(EXIT_USAGE,
+                        "--kernel says which kernels are counted, which takes --metrics and "
+                        "--counting kernel; all are recorded, and rtl summary --kernel shows some");
     if (metrics_counted(metrics) == 0)
         return 0;
     if (queue && queue[0] && strcmp(queue, "intercept") != 0 && strcmp(queue, "auto") != 0)
@@ -257,6 +261,7 @@ char **target_environment(const struct trace_options *options, const struct targ
         {"RTL_START", options->starts_off ? "off" : NULL},
         {"RTL_METRICS", counted ? options->metric_names : NULL},
         {"RTL_COUNTING", counted ? options->counting : NULL},
+        {"RTL_METRICS_KERNEL", counted ? options->kernel : NULL},
         {"RTL_PASS", counted ? number : NULL},
     };
     char **environment = environ;

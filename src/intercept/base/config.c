@@ -167,6 +167,7 @@ void rtl_config_read(struct rtl_config *config)
     config->ring_bytes = (size_t)read_number("RTL_BUFFER", RTL_RING_BYTES, 64u << 10, 1u << 30);
     config->pool_limit = (uint32_t)read_number("RTL_POOL", DEFAULT_POOL, 1, MOST_POOL);
     config->metrics = setting("RTL_METRICS");
+    config->metrics_kernel = setting("RTL_METRICS_KERNEL");
     config->counting = read_counting();
     config->pass = (uint32_t)read_number("RTL_PASS", 0, 0, MOST_PASSES);
     config->pending = (uint32_t)read_number("RTL_PENDING", 0, 0, 1u << 24);

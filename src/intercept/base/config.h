@@ -38,9 +38,10 @@ struct rtl_config {
     uint32_t pool_limit; /**< RTL_POOL: most signals */
     const char *metrics; /**< RTL_METRICS: metrics and counters to be counted, NULL if not set */
     enum rtl_counting_mode counting; /**< RTL_COUNTING: how */
-    uint32_t pass;                   /**< RTL_PASS: which of the passes this process makes */
-    bool interception_forced; /**< it is for the counters' sake: where it does not go, another way
-                                 does */
+    const char *metrics_kernel; /**< RTL_METRICS_KERNEL: which kernels, by a pattern; NULL: all */
+    uint32_t pass;              /**< RTL_PASS: which of the passes this process makes */
+    bool interception_forced;   /**< it is for the counters' sake: where it does not go, another way
+                                   does */
     uint32_t pending; /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
 };
 

@@ -21,6 +21,7 @@ struct symbol {
     uint64_t executable; /* 0 while unloaded */
     uint32_t id;
     uint32_t private_size;
+    bool marked;
     uint32_t first_epoch;
     _Atomic uint32_t last_epoch; /* RTL_NONE while loaded */
     struct symbol *next_loaded;  /* all loaded ones, under the lock */
@@ -28,7 +29,8 @@ struct symbol {
 
 static struct symbol *_Atomic *buckets; /* BUCKETS; NULL before rtl_symbols_begin */
 static struct symbol *loaded;
-static void (*tell_rocclr)(const void *address); /* set before anything is hooked */
+static bool (*marker)(const char *name, size_t length); /* set before the first symbol */
+static void (*tell_rocclr)(const void *address);        /* set before anything is hooked */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_id;
 static _Atomic uint32_t epoch_now;
@@ -61,8 +63,8 @@ struct rtl_symbol_found rtl_symbols_find(uint64_t kernel_object, uint32_t epoch)
     for (; at != NULL; at = atomic_load_explicit(&at->next, memory_order_acquire))
         if (at->kernel_object == kernel_object && at->first_epoch <= epoch &&
             epoch <= atomic_load_explicit(&at->last_epoch, memory_order_relaxed))
-            return (struct rtl_symbol_found){at->id, at->private_size};
-    return (struct rtl_symbol_found){RTL_NONE, 0};
+            return (struct rtl_symbol_found){at->id, at->private_size, at->marked};
+    return (struct rtl_symbol_found){RTL_NONE, 0, marker == NULL};
 }
 
 /* FNV-1a: tells a reloaded symbol from another one at its address. */
@@ -85,7 +87,8 @@ static struct symbol *find_last(uint64_t kernel_object, const uint64_t *hash)
     return at;
 }
 
-static struct symbol *enter(const struct rtl_symbol_facts *facts, uint64_t hash, uint32_t id)
+static struct symbol *enter(const struct rtl_symbol_facts *facts, size_t length, uint64_t hash,
+                            uint32_t id)
 {
     struct symbol *symbol = calloc(1, sizeof *symbol);
     if (symbol == NULL)
@@ -94,6 +97,7 @@ static struct symbol *enter(const struct rtl_symbol_facts *facts, uint64_t hash,
     symbol->name_hash = hash;
     symbol->id = id;
     symbol->private_size = facts->private_size;
+    symbol->marked = marker == NULL || marker(facts->name, length);
     symbol->first_epoch = rtl_symbols_epoch();
     atomic_init(&symbol->last_epoch, RTL_NONE);
     struct symbol *_Atomic *bucket = bucket_of(facts->kernel_object);
@@ -127,7 +131,7 @@ static struct symbol *revive_or_enter(const struct rtl_symbol_facts *facts, uint
     if (last != NULL && last->name_hash == hash)
         return last;
     struct symbol *same = find_last(facts->kernel_object, &hash);
-    struct symbol *symbol = enter(facts, hash, same != NULL ? same->id : next_id);
+    struct symbol *symbol = enter(facts, length, hash, same != NULL ? same->id : next_id);
     if (symbol != NULL && same == NULL) {
         next_id++;
         send(symbol, facts, length);
@@ -151,6 +155,11 @@ void rtl_symbols_add(const struct rtl_symbol_facts *facts)
         symbol->executable = facts->executable;
     }
     pthread_mutex_unlock(&lock);
+}
+
+void rtl_symbols_mark(bool (*matches)(const char *name, size_t length))
+{
+    marker = matches;
 }
 
 void rtl_symbols_end(uint64_t executable)

@@ -22,6 +22,7 @@ uint32_t rtl_symbols_epoch(void);
 struct rtl_symbol_found {
     uint32_t symbol;       /**< RTL_NONE: not known, the rest is 0 */
     uint32_t private_size; /**< static, bytes */
+    bool marked;           /**< by rtl_symbols_mark; true where that was never called */
 };
 
 /** The symbol that `kernel_object` was in `epoch`. Lock-free, any thread. */
@@ -40,6 +41,11 @@ struct rtl_symbol_facts {
 
 /** Enters a symbol and sends its definition. Takes a lock. */
 void rtl_symbols_add(const struct rtl_symbol_facts *facts);
+
+/** Has each symbol that is entered from now on marked, or not, by its name (as in the code object:
+ * `length` bytes, not terminated). `matches` is called under a lock, on the thread that loads the
+ * code. Call it before symbols are entered. */
+void rtl_symbols_mark(bool (*matches)(const char *name, size_t length));
 
 /** Ends the symbols of an executable that is about to be destroyed. Takes a lock. */
 void rtl_symbols_end(uint64_t executable);

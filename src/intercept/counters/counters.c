@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/tasks.h"
+#include "intercept/counters/chosen.h"
 #include "intercept/counters/device.h"
 #include "intercept/counters/kernel.h"
 #include "intercept/counters/range.h"
@@ -95,6 +96,10 @@ void rtl_counters_begin(const struct rtl_config *config)
     bool has_pass = config->pass < passes;
     bool by_range = config->counting == RTL_COUNTING_RANGE;
     counting = by_range ? &rtl_counting_ranges : &rtl_counting_kernels;
+    if (config->metrics_kernel != NULL && by_range)
+        rtl_complain("RTL_METRICS_KERNEL is of RTL_COUNTING=kernel; ranges are counted whole");
+    else if (config->metrics_kernel != NULL)
+        rtl_counters_choose(config->metrics_kernel);
     atomic_store(&counts, has_pass);
     if (has_pass && by_range)
         atomic_store(&rtl_range_ended, rtl_counters_range_ended);

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
+#include "intercept/base/symbols.h"
 #include "intercept/counters/internal_queue.h"
 #include "intercept/queue/aql.h"
 #include "intercept/queue/harvest.h"
@@ -166,11 +167,22 @@ static struct rtl_reservation reservation_of(const struct rtl_rewriter *rewriter
                : rtl_reservations_at(rewriter->reservations, packet);
 }
 
+/* By its name. Code that is loaded now is looked at, which the packet was not submitted after if it
+ * has been unloaded. */
+static bool is_chosen(const void *packet)
+{
+    uint64_t kernel_object = ((const hsa_kernel_dispatch_packet_t *)packet)->kernel_object;
+    return rtl_symbols_find(kernel_object, rtl_symbols_epoch()).marked;
+}
+
 /* Whether the packet that was rewritten last is counted, and if not why. */
-static bool is_counted(const struct rtl_counters_queue *queue, uint64_t packet,
+static bool is_counted(const struct rtl_counters_queue *queue, const void *packet, uint64_t index,
                        enum rtl_uncounted_why *why)
 {
-    struct rtl_reservation reservation = reservation_of(&queue->queue->rewriter, packet);
+    struct rtl_reservation reservation = reservation_of(&queue->queue->rewriter, index);
+    *why = RTL_UNCOUNTED_NAME;
+    if (!is_chosen(packet))
+        return false;
     if (reservation.launch != RTL_NONE && (reservation.flags & RTL_RESERVED_INFERRED) == 0) {
         *why = RTL_UNCOUNTED_GRAPH;
         return false;
@@ -232,7 +244,7 @@ static uint64_t put_packet(struct rtl_counters_queue *queue, const void *packet,
     enum rtl_uncounted_why why;
     if (!is_kernel(packet))
         return put_plain(kernels, packet, out);
-    bool counted = is_counted(queue, index, &why);
+    bool counted = is_counted(queue, packet, index, &why);
     bool room = asked(kernels) <= kernels->mask;
     if (queue->queue->rewriter.paused || !room) {
         rtl_counters_miss(queue->device, room ? RTL_UNCOUNTED_STOPPED : RTL_UNCOUNTED_MEMORY, 1);
