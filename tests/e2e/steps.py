@@ -18,6 +18,10 @@ def equal(got, wanted, what):
         failed += 1
 
 
+def run(*arguments):
+    return subprocess.run([rtl, *arguments], check=False, capture_output=True, text=True)
+
+
 def ask(*arguments):
     return json.loads(subprocess.run([rtl, *arguments, "--json"], check=True, capture_output=True).stdout)
 
@@ -181,6 +185,12 @@ def check_by_range():
     launches = sql(serve, "SELECT start FROM graph_launches WHERE graph = 2 ORDER BY start")
     equal([step["start_ns"] for step in thread["steps"]], [launch["start"] for launch in launches], "begins of ranges")
     check_thread(Work(serve), thread)
+    reported = ask("report", serve, "--by", "range:token")["steps"]
+    equal((reported["by"], [phase["steps"] for phase in reported["phases"]]), ("range", [REQUESTS * TOKENS]), "the report by ranges")
+    hint = [line.strip() for line in run("steps", serve).stdout.splitlines() if "--by" in line]
+    equal(hint, [f"other steps: --by 'range:token', {REQUESTS * TOKENS} ranges"], "what tells that ranges repeat, too")
+    equal("--by" in run("steps", serve, "--by", "launches").stdout, False, "that ranges repeat, where launches are asked for")
+    equal(run("report", "-o", "-", "--by", "graph:9", serve).stderr, f"rtl: {serve} has no graph 9: it has 1, 2\n", "a report by no graph")
 
 
 def check_train():

@@ -95,6 +95,7 @@ struct steps {
     uint64_t kernels, kernels_in_blocks;
     struct absent absent; /**< what may have run while GPUs seem idle */
     bool untold; /**< kernels of replays are not told from eager ones: modes lite and standard */
+    uint64_t ranges;          /**< of STEPS_BY_RANGE: those of the name */
     uint64_t without_work;    /**< of STEPS_BY_RANGE: ranges that no kernel or copy belongs to */
     uint64_t without_kernels; /**< launches of which no kernel is in the trace */
 };

@@ -6,7 +6,7 @@ _rtl_program_index() {
     for ((i = 2; i < cword; i++)); do
         case ${words[i]} in
         --) ((i + 1 < cword)) && echo $((i + 1)) && return ;;
-        -m | -o | --mode | --output | --gpu | --buffer | --delay | --duration | --metrics | --counting | -w | --workload | -t | --tool | -r | --rounds | -k | --kernels | --gate | --html | --limit) ((i++)) ;;
+        -m | -o | --mode | --output | --gpu | --buffer | --delay | --duration | --metrics | --counting | --kernel | -w | --workload | -t | --tool | -r | --rounds | -k | --kernels | --gate | --html | --limit) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -48,7 +48,7 @@ _rtl() {
     case ${words[1]}:$prev in
     graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
     graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
-    steps:-b | steps:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
+    steps:-b | steps:--by | report:-b | report:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
@@ -81,7 +81,7 @@ _rtl() {
     *)
         local options="--help"
         case ${words[1]} in
-        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
+        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --kernel --quiet --verbose --" ;;
         ctl) options+=" --pid --duration --steps --json" ;;
         summary) options+=" --top --sort --by --families --wide --json$filters" ;;
         info | index) options+=" --json" ;;
@@ -94,7 +94,7 @@ _rtl() {
         ranges) options+=" --top --each --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --json --gpu$processes$times" ;;
-        report) options+=" --output --force --families --json" ;;
+        report) options+=" --output --force --by --families --json" ;;
         steps) options+=" --by --families --top --list --json --phase$processes$times" ;;
         timeline) options+=" --launch --width --json$filters" ;;
         diff) options+=" --top --fail-if --families --all --wide --json" ;;

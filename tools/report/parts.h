@@ -8,6 +8,7 @@
 #define RTL_TOOLS_REPORT_PARTS_H
 
 #include "analysis/family.h"
+#include "analysis/steps.h"
 
 #include <rtl/rtl_trace.h>
 
@@ -20,9 +21,9 @@ json_t *report_recording(rtl_trace_t *trace, const char *path);
  * trace could not be read. */
 json_t *report_verdict(rtl_trace_t *trace, const char *path);
 
-/** The phases that have most time, with their steps over time and those that took long; `why` in
- * place of them where there are no steps. */
-json_t *report_steps(rtl_trace_t *trace, struct family_rules *rules);
+/** The phases that have most time of the steps that were found, with their steps over time and
+ * those that took long; `why` in place of them where there are none. Measures the steps. */
+json_t *report_steps(rtl_trace_t *trace, struct steps *steps);
 
 /** The kernels with most time, by name, and all by family. */
 json_t *report_kernels(rtl_trace_t *trace, struct family_rules *rules);

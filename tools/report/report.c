@@ -1,6 +1,7 @@
 /* rtl report: one page about a trace, to be read without RTL. */
 #include "report/parts.h"
 
+#include "analysis/steps_by.h"
 #include "common/bytes.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -28,11 +29,13 @@ struct options {
     const char *path;
     const char *output;   /* NULL: named after the trace */
     const char *families; /* file of rules, NULL: none */
+    struct steps_choice by;
     bool force, json;
 };
 
 /* All of a report. NULL when a sentence has been said. */
-static json_t *read_all(rtl_trace_t *trace, const char *path, struct family_rules *rules)
+static json_t *read_all(rtl_trace_t *trace, const char *path, struct family_rules *rules,
+                        struct steps *steps)
 {
     json_t *verdict = report_verdict(trace, path);
     if (!verdict)
@@ -42,7 +45,7 @@ static json_t *read_all(rtl_trace_t *trace, const char *path, struct family_rule
         json_t *value;
     } parts[] = {
         {"recording", report_recording(trace, path)},
-        {"steps", report_steps(trace, rules)},
+        {"steps", report_steps(trace, steps)},
         {"kernels", report_kernels(trace, rules)},
         {"layers", report_layers(trace, rules)},
         {"idle", report_idle(trace)},
@@ -164,6 +167,16 @@ static int write_report(const struct options *options, const struct page_frame *
     return status;
 }
 
+/* A trace may well have no steps, unless somebody has said what they are. */
+static int find_steps(const struct options *options, rtl_trace_t *trace, struct steps *steps)
+{
+    struct steps_choice choice = options->by;
+    int status = steps_by_find(trace, options->path, &choice, steps);
+    if (status == EXIT_FINE && steps->count == 0 && choice.by != STEPS_BY_AUTO)
+        status = steps_by_none(trace, options->path, &choice, steps);
+    return status;
+}
+
 static int make(const struct options *options, rtl_trace_t *trace, struct family_rules *rules)
 {
     struct page_frame frame = {0};
@@ -171,8 +184,10 @@ static int make(const struct options *options, rtl_trace_t *trace, struct family
         page_frame_free(&frame);
         return EXIT_USAGE;
     }
-    json_t *report = read_all(trace, options->path, rules);
-    int status;
+    struct steps steps = {.families = {.rules = rules}};
+    int status = find_steps(options, trace, &steps);
+    json_t *report = status == EXIT_FINE ? read_all(trace, options->path, rules, &steps) : NULL;
+    steps_free(&steps);
     if (!report)
         status = EXIT_USAGE;
     else if (options->json)
@@ -193,6 +208,7 @@ static const struct argp_option option_list[] = {
      0},
     {"force", 'f', NULL, 0,
      "replace FILE whatever it is; a report that rtl has made is replaced without it", 0},
+    {"by", 'b', "WHAT", 0, STEPS_BY_HELP, 0},
     {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
      0},
     {"json", 'j', NULL, 0, "write what the report holds as JSON to the standard output", 0},
@@ -209,6 +225,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'f':
         options->force = true;
         return 0;
+    case 'b':
+        return parse_once("by", value, &options->by.text) ? EINVAL
+                                                          : steps_by_parse(value, &options->by);
     case KEY_FAMILIES:
         return parse_once("families", value, &options->families);
     case 'j':

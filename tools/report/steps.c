@@ -209,24 +209,14 @@ static json_t *found_json(const struct steps *steps, uint64_t start)
                      absent_json(&steps->absent));
 }
 
-json_t *report_steps(rtl_trace_t *trace, struct family_rules *rules)
+json_t *report_steps(rtl_trace_t *trace, struct steps *steps)
 {
-    struct steps steps = {.families = {.rules = rules}};
     rtl_trace_info_t info;
-    json_t *object = NULL;
-    rtl_status_t status = rtlTraceInfo(trace, &info);
-    if (status == RTL_OK)
-        status = steps_find(trace, &steps);
-    if (status == RTL_OK && steps.count > 0)
-        status = steps_measure(trace, &steps);
-    if (status == RTL_OK)
-        object =
-            steps.count > 0
-                ? found_json(&steps, info.start)
-                : json_pack(
-                      "{s:s, s:[]}", "why",
-                      "neither launches of graphs nor eager kernels repeat three times and more",
-                      "phases");
-    steps_free(&steps);
-    return object;
+    if (rtlTraceInfo(trace, &info) != RTL_OK)
+        return NULL;
+    if (steps->count == 0)
+        return json_pack("{s:s, s:[]}", "why",
+                         "neither launches of graphs nor eager kernels repeat three times and more",
+                         "phases");
+    return steps_measure(trace, steps) == RTL_OK ? found_json(steps, info.start) : NULL;
 }

@@ -1,8 +1,6 @@
 /* rtl steps: what a step costs, and where its time goes. */
-#include "analysis/steps_kernels.h"
-#include "analysis/steps_launches.h"
+#include "analysis/steps_by.h"
 #include "analysis/steps_measure.h"
-#include "analysis/steps_ranges.h"
 #include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
@@ -11,78 +9,18 @@
 #include "steps/view.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define TOP_DEFAULT 4u
 
 struct options {
     const char *path;
-    enum steps_by by;
-    const char *by_text; /* as given, NULL: not */
-    struct graph_id graph;
-    const char *range;
+    struct steps_choice by;
     const char *families; /* file of rules, NULL: none */
     unsigned top;
     struct filter filter;
     bool list, json;
 };
-
-static int fail_without(const struct options *options, const struct steps *steps, uint64_t ranges)
-{
-    switch (options->by) {
-    case STEPS_BY_RANGE:
-        if (ranges == 0)
-            return say_fail(EXIT_USAGE, "%s has no range of the name that --by gives",
-                            options->path);
-        return say_fail(EXIT_USAGE,
-                        "no kernel in %s belongs to a range of the name that --by gives",
-                        options->path);
-    case STEPS_BY_KERNELS:
-        return say_fail(EXIT_USAGE,
-                        "%s has no steps: no block of eager kernels repeats three times and holds "
-                        "half of its queue's",
-                        options->path);
-    case STEPS_BY_AUTO:
-        return say_fail(
-            EXIT_USAGE,
-            "%s has no steps: no launches of graphs that do the same repeat three times "
-            "(--by graph:N: whatever graph N does), nor does a block of eager kernels "
-            "that holds half of its queue's",
-            options->path);
-    default:
-        return say_fail(EXIT_USAGE, "%s has no steps: %s", options->path,
-                        steps->without_kernels
-                            ? "it has no kernel of the launches of graphs"
-                            : "no launches of graphs that do the same repeat three times "
-                              "(--by graph:N: whatever graph N does)");
-    }
-}
-
-/* Finds them the way that was asked for. Returns an exit status. */
-static int find(rtl_trace_t *trace, struct options *options, struct steps *steps)
-{
-    uint64_t ranges = 0;
-    rtl_status_t status = RTL_OK;
-    if (options->by == STEPS_BY_GRAPH) {
-        const rtl_graph_t *generations;
-        size_t count;
-        int failed = graph_id_find(trace, options->path, &options->graph, &generations, &count);
-        if (failed != EXIT_FINE)
-            return failed;
-        status = steps_by_graph(trace, &options->graph, steps);
-    } else if (options->by == STEPS_BY_RANGE) {
-        status = steps_by_range(trace, options->range, steps, &ranges);
-    } else if (options->by == STEPS_BY_LAUNCHES) {
-        status = steps_by_launches(trace, steps);
-    } else if (options->by == STEPS_BY_KERNELS) {
-        status = steps_by_kernels(trace, steps);
-    } else {
-        status = steps_find(trace, steps);
-    }
-    if (status != RTL_OK)
-        return open_failed(trace, options->path);
-    return steps->count ? EXIT_FINE : fail_without(options, steps, ranges);
-}
 
 bool steps_shows_phase(const struct steps_view *view, size_t thread, size_t phase)
 {
@@ -145,7 +83,16 @@ static int show_steps(rtl_trace_t *trace, const struct options *options,
         status = selection_find_phase(options->path, steps, selection, &view.thread, &view.phase);
     if (status != EXIT_FINE)
         return status;
-    return options->json ? steps_show_json(&view) : steps_show_text(&view);
+    if (options->json)
+        return steps_show_json(&view);
+    char *name = NULL;
+    if (!options->by.text && options->by.by == STEPS_BY_AUTO &&
+        steps_by_ranges(trace, &name, &view.range_count) != RTL_OK)
+        return open_failed(trace, options->path);
+    view.ranges = name;
+    status = steps_show_text(&view);
+    free(name);
+    return status;
 }
 
 /* Finds steps and measures them. */
@@ -153,7 +100,9 @@ static int measure(rtl_trace_t *trace, struct options *options, const struct sel
                    struct family_rules *rules, struct steps *steps)
 {
     *steps = (struct steps){.families = {.rules = rules}};
-    int status = find(trace, options, steps);
+    int status = steps_by_find(trace, options->path, &options->by, steps);
+    if (status == EXIT_FINE && steps->count == 0)
+        status = steps_by_none(trace, options->path, &options->by, steps);
     if (status != EXIT_FINE)
         return status;
     leave_out(steps, selection);
@@ -166,7 +115,7 @@ static bool may_be_ranges(rtl_trace_t *trace, const struct options *options,
                           const struct steps *steps)
 {
     const char *phase = options->filter.phase;
-    return options->by == STEPS_BY_AUTO && phase && !selection_knows_phase(steps, phase) &&
+    return options->by.by == STEPS_BY_AUTO && phase && !selection_knows_phase(steps, phase) &&
            selection_has_range(trace, phase);
 }
 
@@ -183,8 +132,7 @@ static int show(rtl_trace_t *trace, struct options *options, struct family_rules
         status = measure(trace, options, &selection, rules, &steps);
     if (status == EXIT_FINE && may_be_ranges(trace, options, &steps)) {
         steps_free(&steps);
-        options->by = STEPS_BY_RANGE;
-        options->range = options->filter.phase;
+        options->by = (struct steps_choice){.by = STEPS_BY_RANGE, .range = options->filter.phase};
         status = measure(trace, options, &selection, rules, &steps);
     }
     if (status == EXIT_FINE)
@@ -194,39 +142,10 @@ static int show(rtl_trace_t *trace, struct options *options, struct family_rules
     return status;
 }
 
-static int parse_by(const char *text, struct options *options)
-{
-    static const char range[] = "range:";
-    static const char graph[] = "graph:";
-    options->by = STEPS_BY_AUTO;
-    if (strcmp(text, "auto") == 0)
-        return 0;
-    options->by = STEPS_BY_LAUNCHES;
-    if (strcmp(text, "launches") == 0)
-        return 0;
-    options->by = STEPS_BY_KERNELS;
-    if (strcmp(text, "kernels") == 0)
-        return 0;
-    options->by = STEPS_BY_RANGE;
-    options->range = text + sizeof range - 1;
-    if (strncmp(text, range, sizeof range - 1) == 0 && options->range[0])
-        return 0;
-    options->by = STEPS_BY_GRAPH;
-    if (strncmp(text, graph, sizeof graph - 1) == 0 &&
-        graph_id_read(text + sizeof graph - 1, &options->graph) && !options->graph.generation)
-        return 0;
-    return say_fail(EINVAL, "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not '%s'",
-                    text);
-}
-
 enum { KEY_FAMILIES = 256 };
 
 static const struct argp_option option_list[] = {
-    {"by", 'b', "WHAT", 0,
-     "what makes a step: launches (of graphs, that repeat), graph:NUMBER (each launch of this "
-     "graph), range:NAME (each range of this name), kernels (eager ones, that repeat), or auto, "
-     "the default: launches, and in processes where none repeat kernels",
-     0},
+    {"by", 'b', "WHAT", 0, STEPS_BY_HELP, 0},
     {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
      0},
     {"top", 'n', "COUNT", 0, "how many phases are shown in detail, 4 by default, 0 for all", 0},
@@ -240,7 +159,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'b':
-        return parse_once("by", value, &options->by_text) ? EINVAL : parse_by(value, options);
+        return parse_once("by", value, &options->by.text) ? EINVAL
+                                                          : steps_by_parse(value, &options->by);
     case KEY_FAMILIES:
         return parse_once("families", value, &options->families);
     case 'n':

@@ -11,9 +11,11 @@ struct steps_view {
     rtl_trace_t *trace;
     const char *path;
     const struct steps *steps;
-    uint64_t start; /**< of the recording */
-    unsigned top;   /**< phases that are shown in detail, 0: all */
-    bool list;      /**< show each step */
+    uint64_t start;     /**< of the recording */
+    unsigned top;       /**< phases that are shown in detail, 0: all */
+    bool list;          /**< show each step */
+    const char *ranges; /**< a name of ranges that repeat, too; NULL: none */
+    uint64_t range_count;
     const struct selection *selection;
     size_t thread, phase; /**< with --phase: places of the only one that is shown */
 };

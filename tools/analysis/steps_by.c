@@ -1,0 +1,167 @@
+#include "analysis/steps_by.h"
+
+#include "analysis/period.h"
+#include "analysis/steps_kernels.h"
+#include "analysis/steps_launches.h"
+#include "analysis/steps_ranges.h"
+#include "common/command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/plain.h"
+#include "common/say.h"
+#include "common/texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int steps_by_parse(const char *text, struct steps_choice *choice)
+{
+    static const char range[] = "range:";
+    static const char graph[] = "graph:";
+    choice->by = STEPS_BY_AUTO;
+    if (strcmp(text, "auto") == 0)
+        return 0;
+    choice->by = STEPS_BY_LAUNCHES;
+    if (strcmp(text, "launches") == 0)
+        return 0;
+    choice->by = STEPS_BY_KERNELS;
+    if (strcmp(text, "kernels") == 0)
+        return 0;
+    choice->by = STEPS_BY_RANGE;
+    choice->range = text + sizeof range - 1;
+    if (strncmp(text, range, sizeof range - 1) == 0 && choice->range[0])
+        return 0;
+    choice->by = STEPS_BY_GRAPH;
+    if (strncmp(text, graph, sizeof graph - 1) == 0 &&
+        graph_id_read(text + sizeof graph - 1, &choice->graph) && !choice->graph.generation)
+        return 0;
+    return say_fail(EINVAL, "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not '%s'",
+                    text);
+}
+
+/* Nothing repeats by itself. */
+static int no_steps(rtl_trace_t *trace, const char *path)
+{
+    char *name;
+    uint64_t count;
+    if (steps_by_ranges(trace, &name, &count) != RTL_OK)
+        return open_failed(trace, path);
+    if (name)
+        (void)say_fail(EXIT_USAGE,
+                       "%s has no steps: neither launches of graphs nor eager kernels repeat; its "
+                       "ranges do, --by 'range:%s' for one",
+                       path, name);
+    else
+        (void)say_fail(EXIT_USAGE,
+                       "%s has no steps: no launches of graphs that do the same repeat three times "
+                       "(--by graph:N: whatever graph N does), nor does a block of eager kernels "
+                       "that holds half of its queue's",
+                       path);
+    free(name);
+    return EXIT_USAGE;
+}
+
+int steps_by_none(rtl_trace_t *trace, const char *path, const struct steps_choice *choice,
+                  const struct steps *steps)
+{
+    switch (choice->by) {
+    case STEPS_BY_RANGE:
+        if (steps->ranges == 0)
+            return say_fail(EXIT_USAGE, "%s has no range of the name that --by gives", path);
+        return say_fail(EXIT_USAGE,
+                        "no kernel in %s belongs to a range of the name that --by gives", path);
+    case STEPS_BY_KERNELS:
+        return say_fail(EXIT_USAGE,
+                        "%s has no steps: no block of eager kernels repeats three times and holds "
+                        "half of its queue's",
+                        path);
+    case STEPS_BY_AUTO:
+        return no_steps(trace, path);
+    default:
+        return say_fail(EXIT_USAGE, "%s has no steps: %s", path,
+                        steps->without_kernels
+                            ? "it has no kernel of the launches of graphs"
+                            : "no launches of graphs that do the same repeat three times "
+                              "(--by graph:N: whatever graph N does)");
+    }
+}
+
+int steps_by_find(rtl_trace_t *trace, const char *path, struct steps_choice *choice,
+                  struct steps *steps)
+{
+    rtl_status_t status = RTL_OK;
+    if (choice->by == STEPS_BY_GRAPH) {
+        const rtl_graph_t *generations;
+        size_t count;
+        int failed = graph_id_find(trace, path, &choice->graph, &generations, &count);
+        if (failed != EXIT_FINE)
+            return failed;
+        status = steps_by_graph(trace, &choice->graph, steps);
+    } else if (choice->by == STEPS_BY_RANGE) {
+        status = steps_by_range(trace, choice->range, steps, &steps->ranges);
+    } else if (choice->by == STEPS_BY_LAUNCHES) {
+        status = steps_by_launches(trace, steps);
+    } else if (choice->by == STEPS_BY_KERNELS) {
+        status = steps_by_kernels(trace, steps);
+    } else {
+        status = steps_find(trace, steps);
+    }
+    return status == RTL_OK ? EXIT_FINE : open_failed(trace, path);
+}
+
+/* Ranges of one name. */
+struct repeated {
+    uint64_t count, time;
+};
+
+static rtl_status_t add_ranges(rtl_range_iter_t *ranges, struct texts *names,
+                               struct repeated **sums)
+{
+    rtl_range_t range;
+    rtl_status_t status;
+    size_t room = 0;
+    while ((status = rtlRangeNext(ranges, &range)) == RTL_OK) {
+        if (strcmp(range.kind, "mark") == 0 || range.end <= range.start)
+            continue;
+        size_t at = texts_number(names, range.name);
+        if (at == TEXTS_NONE)
+            memory_is_short();
+        if (at >= room) {
+            size_t more = room ? 2 * room : 64;
+            *sums = memory_grown(*sums, more, sizeof **sums);
+            memset(*sums + room, 0, (more - room) * sizeof **sums);
+            room = more;
+        }
+        ++(*sums)[at].count;
+        (*sums)[at].time += range.end - range.start;
+    }
+    return status == RTL_END ? RTL_OK : status;
+}
+
+rtl_status_t steps_by_ranges(rtl_trace_t *trace, char **name, uint64_t *count)
+{
+    struct texts names = {0};
+    struct repeated *sums = NULL;
+    rtl_range_iter_t *ranges;
+    *name = NULL;
+    rtl_status_t status = rtlTraceRanges(trace, NULL, &ranges);
+    if (status != RTL_OK)
+        return status;
+    status = add_ranges(ranges, &names, &sums);
+    rtlRangeIterFree(ranges);
+    size_t best = names.count;
+    for (size_t i = 0; status == RTL_OK && i < names.count; ++i)
+        if (sums[i].count >= PERIOD_LEAST_COUNT &&
+            (best == names.count || sums[i].time > sums[best].time))
+            best = i;
+    if (best < names.count) {
+        *name = strdup(names.list[best]);
+        *count = sums[best].count;
+        if (!*name)
+            memory_is_short();
+    }
+    free(sums);
+    texts_free(&names);
+    return status;
+}
