@@ -93,7 +93,7 @@ data() {
 
 data_of_hip() {
     # It registers kernels when it is loaded, and makes calls before the GPU runtime is there.
-    export SOFTGPU_PLUGINS=$1
+    export SOFTGPU_PLUGINS=$1 RTL_TEST_COMGR_CACHE=off
     program=("$2" device exit)
     if [ "$rocr" -ge 13 ]; then
         # HIP from 5.7 on takes some 96 MB behind RTL's beginning: a part in 32 of them is RTL's, and the library's own MiB.
