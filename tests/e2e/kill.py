@@ -503,13 +503,13 @@ def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("who", choices=["program", "collector", "both"])
-    parser.add_argument("--instants", type=int, help="80 of the program, 50 of the collector, 70 of both")
+    parser.add_argument("--instants", type=int, help="30 of the program, 20 of the collector, 30 of both")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int)
     parser.add_argument("--keep", action="store_true")
     parsed = parser.parse_args()
-    parsed.instants = parsed.instants or {"program": 80, "collector": 50, "both": 70}[parsed.who]
+    parsed.instants = parsed.instants or {"program": 30, "collector": 20, "both": 30}[parsed.who]
     return parsed
 
 
