@@ -30,6 +30,7 @@ struct known {
     struct option list[MOST_OPTIONS + 1];
     char letters[2 * MOST_OPTIONS + 8];
     size_t count, used;
+    const char *hint; /* for who wants another option, "" if there is none */
 };
 
 static void add_options(struct known *known, const struct argp_option *options)
@@ -78,19 +79,21 @@ static int say_wrong(const struct known *known, const char *command, const char 
                         (int)strcspn(word, "="), word, command);
     if (!has_letter && meanings(known, word) > 1)
         return say_fail(EXIT_USAGE, "option '%s' may be several, see %s --help", name, command);
-    return say_fail(EXIT_USAGE, "unknown option '%s', see %s --help", name, command);
+    return say_fail(EXIT_USAGE, "unknown option '%s', see %s --help%s%s", name, command,
+                    known->hint[0] ? ": " : "", known->hint);
 }
 
 /* argp has two lines for a wrong option, and writes what it was given as it is. So the options are
  * looked at before argp gets them, on a copy, which getopt puts in another order. */
-static int check_options(const struct argp *argp, int argc, char **argv, unsigned flags)
+static int check_options(const struct argp *argp, int argc, char **argv, bool to_end,
+                         const char *hint)
 {
-    struct known known = {.letters = "+:", .used = 2};
+    struct known known = {.letters = "+:", .used = 2, .hint = hint};
     int status = 0;
     int found;
     char **words = memory_new((size_t)argc + 1, sizeof(char *));
     memcpy(words, argv, (size_t)argc * sizeof(char *));
-    if (!(flags & ARGP_IN_ORDER))
+    if (to_end)
         known.letters[0] = '-';
     if (argp->options)
         add_options(&known, argp->options);
@@ -109,15 +112,28 @@ static int check_options(const struct argp *argp, int argc, char **argv, unsigne
     return status;
 }
 
-int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
+static int parse_checked(const struct argp *argp, int argc, char **argv, unsigned flags,
+                         void *input)
 {
-    if (check_options(argp, argc, argv, flags) != 0)
-        return EXIT_USAGE;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
     error_t error = argp_parse(argp, argc, argv, flags, NULL, input);
     if (error == ENOMEM) /* argp says nothing itself */
         say("memory is short");
     return error == 0 ? 0 : EXIT_USAGE;
+}
+
+int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
+{
+    if (check_options(argp, argc, argv, !(flags & ARGP_IN_ORDER), "") != 0)
+        return EXIT_USAGE;
+    return parse_checked(argp, argc, argv, flags, input);
+}
+
+int parse_to_end(const struct argp *argp, int argc, char **argv, const char *hint, void *input)
+{
+    if (check_options(argp, argc, argv, true, hint) != 0)
+        return EXIT_USAGE;
+    return parse_checked(argp, argc, argv, ARGP_IN_ORDER, input);
 }
 
 int parse_once(const char *option, const char *text, const char **to)

@@ -10,6 +10,11 @@
  * as on options that the command does not have. `--help` ends the program. */
 int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
+/** As parse with ARGP_IN_ORDER, of a command of which options stand behind its arguments, too, up
+ * to
+ * "--". The sentence on an option that it does not have ends with `hint`. */
+int parse_to_end(const struct argp *argp, int argc, char **argv, const char *hint, void *input);
+
 /** Takes the text of an option that may be given once; `*to` was NULL before. 0, or EINVAL when a
  * sentence has been said. */
 int parse_once(const char *option, const char *text, const char **to);

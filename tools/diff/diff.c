@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TOP_DEFAULT 20u
 
@@ -97,6 +98,17 @@ static bool is_parted(const struct argp_state *state, const struct options *opti
     return state->quoted && !options->quoted;
 }
 
+/* A word behind "--" is a file, whatever it looks like. */
+static int check_file(const char *value)
+{
+    if (value[0] != '-' || value[1] == '\0' || access(value, F_OK) == 0)
+        return 0;
+    return say_fail(EINVAL,
+                    "'%s' behind -- is taken for a trace, and there is none of that name: options "
+                    "stand before --",
+                    plain(value));
+}
+
 static int take_file(const char *value, const struct argp_state *state, struct options *options)
 {
     struct diff_runs *runs = &options->diff->runs;
@@ -106,6 +118,8 @@ static int take_file(const char *value, const struct argp_state *state, struct o
         return 0;
     if (is_parted(state, options))
         (void)begin_side(options);
+    if (check_file(value) != 0)
+        return EINVAL;
     if (begin[2] - begin[1] == DIFF_MOST_RUNS)
         return say_fail(EINVAL, "a side has %u runs at most: '%s' is one more", DIFF_MOST_RUNS,
                         plain(value));
@@ -179,6 +193,9 @@ static int part_sides(const struct options *options)
     return EXIT_FINE;
 }
 
+/* What other comparers call it. */
+static const char limit_hint[] = "a limit on what gets slower is such as --fail-if 'kernels > 5%'";
+
 int cmd_diff(int argc, char **argv)
 {
     static const char doc[] =
@@ -203,7 +220,7 @@ int cmd_diff(int argc, char **argv)
         option_list, parse_option, "FILE FILE\nFILE... -- FILE...", doc, NULL, NULL, NULL};
     struct diff diff = {.top = TOP_DEFAULT};
     struct options options = {.diff = &diff};
-    int status = parse(&argp, argc, argv, ARGP_IN_ORDER, &options);
+    int status = parse_to_end(&argp, argc, argv, limit_hint, &options);
     if (status == EXIT_FINE)
         status = part_sides(&options);
     struct family_rules *rules = status == EXIT_FINE ? family_rules_read(options.families) : NULL;
