@@ -95,6 +95,14 @@ refused "--fail-if is given twice for family:gemm" -f "family:gemm > 1%" -f "fam
 refused "no trace was named behind --: rtl diff FILE FILE -- FILE FILE" base1.db base2.db --
 refused "two traces at a time: 'base3.db' is a third one; of several runs a side: rtl diff FILE FILE -- FILE FILE" "${base[@]}"
 refused "none cannot be opened: No such file or directory" --families none base1.db slow1.db
+# Kernels that were lost: as many as the truth has more than the trace. It is told.
+SOFTGPU_TRUTH=lost RTL_POOL=2 "$rtl" trace -q -m full --gpu soft -o lost.db -- "$bin/steps" serve 20000 >lost.out 2>lost.err ||
+    fail "the program ended with status $?"
+executed=$("$build/bin/softgpu-run" --truth lost | grep -c '^kernel .*hip_') || true
+stored=$("$rtl" sql --no-headings lost.db "SELECT count(*) FROM kernels WHERE name LIKE 'hip\_%' ESCAPE '\'")
+[ "$executed" -gt "$stored" ] || fail "no kernel was lost: $executed executed, $stored in the trace"
+"$rtl" diff base1.db lost.db >lost.list
+grep -q "^  lost.db: INCOMPLETE: .* $((executed - stored)) lost (" lost.list || fail "it is not told what was lost: $(sed -n 1,8p lost.list)"
 many=()
 for ((i = 0; i < 101; i++)); do many+=(base1.db); done
 refused "a side has 100 runs at most: 'base1.db' is one more" base1.db -- "${many[@]}"

@@ -28,7 +28,8 @@ static int read_all(struct diff *diff, struct family_rules *rules)
     if (!diff_runs_open(&diff->runs))
         return EXIT_USAGE;
     for (size_t i = 0; i < diff_runs_all(runs); ++i)
-        if (absent_read(runs->traces[i], 0, RTL_TRACE_NONE, &diff->absent[i]) != RTL_OK)
+        if (absent_read(runs->traces[i], 0, RTL_TRACE_NONE, &diff->absent[i]) != RTL_OK ||
+            diff_whole_read(runs->traces[i], &diff->whole[i]) != RTL_OK)
             return diff_runs_failed(runs);
     if (diff_kernels_read(runs, &diff->kernels) != RTL_OK ||
         diff_graphs_read(runs, rules, &diff->graphs) != RTL_OK ||
@@ -59,6 +60,8 @@ static void release(struct diff *diff)
     diff_places_free(&diff->runs, &diff->places);
     diff_graphs_free(&diff->runs, &diff->graphs);
     diff_kernels_free(&diff->runs, &diff->kernels);
+    for (size_t i = 0; i < diff_runs_all(&diff->runs); ++i)
+        diff_whole_free(&diff->whole[i]);
     diff_runs_close(&diff->runs);
 }
 

@@ -282,6 +282,19 @@ static json_t *json_absent(const struct diff *diff)
     return list;
 }
 
+/* What rtl check says of each run, in the same order. */
+static void add_whole(const struct diff *diff, json_t *object)
+{
+    json_t *complete = json_array();
+    json_t *lines = json_array();
+    for (size_t i = 0; i < diff_runs_all(&diff->runs); ++i) {
+        (void)json_array_append_new(complete, json_boolean(diff->whole[i].complete));
+        (void)json_array_append_new(lines, open_text(diff->whole[i].line));
+    }
+    (void)json_object_set_new(object, "complete", complete);
+    (void)json_object_set_new(object, "completeness", lines);
+}
+
 int diff_show_json(const struct diff *diff)
 {
     const struct diff_runs *runs = &diff->runs;
@@ -297,6 +310,7 @@ int diff_show_json(const struct diff *diff)
         "families", json_families(diff));
     (void)json_object_set_new(object, "kernel_ns_verdict",
                               json_string(compare_name(kernels->compared_totals.verdict)));
+    add_whole(diff, object);
     (void)json_object_set_new(object, "absent", json_absent(diff));
     add_runs(diff, object, file_of_run, NULL);
     return open_print_json(object, EXIT_FINE);

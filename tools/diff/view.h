@@ -10,10 +10,12 @@
 #include "diff/kernels.h"
 #include "diff/places.h"
 #include "diff/steps.h"
+#include "diff/whole.h"
 
 struct diff {
     struct diff_runs runs;
     struct absent absent[2 * DIFF_MOST_RUNS]; /**< of each run */
+    struct diff_whole whole[2 * DIFF_MOST_RUNS];
     struct diff_kernels kernels;
     struct diff_graphs graphs;
     struct diff_places places;
