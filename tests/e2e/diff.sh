@@ -61,8 +61,15 @@ status 1 --families rules -f "family:takes > 9%" "${base[@]}" -- "${slow[@]}"
 equal "what is beyond its limit" "$(cat status.err)" "rtl: families of graph 2: takes got slower by 10.0 %, more than 9 %
 rtl: families of graph 1: takes got slower by 10.0 %, more than 9 %"
 # A name, or a number; nobody gets slower by that much, on whichever machine (tools.Diff has some that do).
-status 0 --fail-if "graph 2 > 100000%" base1.db slow1.db
-status 0 --fail-if "1 > 100000%" --fail-if "2 > 100000%" base1.db slow1.db
+status 0 --fail-if "graph 2 > 100000%" "${base[@]}" -- "${slow[@]}"
+status 0 --fail-if "1 > 100000%" --fail-if "2 > 100000%" "${base[@]}" -- "${slow[@]}"
+# The time of all kernels, which grew by 10 %; a fusion is less kernels. All make as many calls, but that of one kernel less.
+status 1 --fail-if "total > 5%" "${base[@]}" -- "${slow[@]}"
+status 0 --fail-if "total > 15%" "${base[@]}" -- "${slow[@]}"
+status 0 --fail-if "total > 1%" --fail-if "count > 0%" "${base[@]}" -- same1.db same2.db same3.db
+status 0 --fail-if "count > 0%" base1.db slow1.db
+status 0 --fail-if "count > 0%" base1.db fused1.db
+status 1 --fail-if "count > 0%" fused1.db base1.db
 # Other ways to write the same sides; options may stand anywhere.
 "$rtl" diff "${base[@]}" -- "${slow[@]}" >one.list
 "$rtl" diff -- "${base[@]}" -- "${slow[@]}" >other.list
@@ -95,7 +102,32 @@ refused "--fail-if is given twice for family:gemm" -f "family:gemm > 1%" -f "fam
 refused "no trace was named behind --: rtl diff FILE FILE -- FILE FILE" base1.db base2.db --
 refused "two traces at a time: 'base3.db' is a third one; of several runs a side: rtl diff FILE FILE -- FILE FILE" "${base[@]}"
 refused "none cannot be opened: No such file or directory" --families none base1.db slow1.db
-# Kernels that were lost: as many as the truth has more than the trace. It is told.
+# One run a side does not tell whether the next one of the same program takes as long: that is neither a failure nor a pass.
+for what in steps graphs total "graph 2" 1; do
+    for pair in "base1.db same1.db" "base2.db base3.db" "base1.db slow1.db"; do
+        read -ra words <<<"$pair"
+        refused "--fail-if $what needs several runs a side, rtl diff A A A -- B B B: one run does not tell what the next one of the \
+same program would take (kernels and count can be judged by one)" --fail-if "$what > 5%" "${words[@]}"
+    done
+done
+# Without steps in common a family is a total.
+refused "--fail-if family:other needs several runs a side, rtl diff A A A -- B B B: one run does not tell what the next one of the \
+same program would take (kernels and count can be judged by one)" --fail-if "family:other > 5%" base1.db train.db
+"$rtl" diff --json base1.db slow1.db >one.json
+jq -e '[.steps[] | .verdict, .parts.idle.verdict] + [.graphs[].verdict] | unique == ["too few"]' one.json >jq.out ||
+    fail "one run a side has a verdict on steps, idle times or launches"
+# What other tools call it, and options behind --.
+refused "unknown option '--threshold', see rtl diff --help: a limit on what gets slower is such as --fail-if 'kernels > 5%'" \
+    base1.db slow1.db --threshold 5
+refused "option '--top' needs a value, see rtl diff --help" base1.db slow1.db --top
+for word in --fail-if -f "--fail-if=kernels > 5%"; do
+    refused "'$word' behind -- is taken for a trace, and there is none of that name: options stand before --" \
+        base1.db base2.db -- slow1.db slow2.db "$word" "kernels > 5%"
+done
+cp slow1.db ./--slow.db
+status 1 --fail-if "kernels > 5%" base1.db -- --slow.db
+
+# Kernels that were lost: as many as the truth has more than the trace. It is told, and no limit passes.
 SOFTGPU_TRUTH=lost RTL_POOL=2 "$rtl" trace -q -m full --gpu soft -o lost.db -- "$bin/steps" serve 20000 >lost.out 2>lost.err ||
     fail "the program ended with status $?"
 executed=$("$build/bin/softgpu-run" --truth lost | grep -c '^kernel .*hip_') || true
@@ -103,6 +135,10 @@ stored=$("$rtl" sql --no-headings lost.db "SELECT count(*) FROM kernels WHERE na
 [ "$executed" -gt "$stored" ] || fail "no kernel was lost: $executed executed, $stored in the trace"
 "$rtl" diff base1.db lost.db >lost.list
 grep -q "^  lost.db: INCOMPLETE: .* $((executed - stored)) lost (" lost.list || fail "it is not told what was lost: $(sed -n 1,8p lost.list)"
+for limit in "kernels > 100000%" "count > 100000%"; do
+    status 2 --fail-if "$limit" base1.db lost.db
+    grep -q "^rtl: --fail-if wants complete traces, and lost.db is not: INCOMPLETE: " status.err || fail "lost.db is not named"
+done
 many=()
 for ((i = 0; i < 101; i++)); do many+=(base1.db); done
 refused "a side has 100 runs at most: 'base1.db' is one more" base1.db -- "${many[@]}"

@@ -60,10 +60,12 @@ refused "--families is given twice" graph diff --families rules --families rules
 refused "--by is given twice" steps --by kernels --by launches serve.db
 refused "--fail-if is given twice for steps" diff -f "steps > 1%" -f "steps>2%" serve.db slow.db
 refused "--fail-if: the traces have no graphs in common" diff -f "graphs > 1%" serve.db train.db
-for limit in "steps > 0x1%" "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "> 3%" "family: > 3%" "steps > nan%" "steps > 3%%"; do
-    refused "'$limit' is nothing for --fail-if: it is such as 'steps > 3%', 'graphs > 3%', 'kernels > 10%', 'family:gemm > 3%' or, of a phase, 'graph 2 > 3%'" \
+for limit in "steps > 0x1%" "" steps "steps >" "steps > x%" "steps > 3 x" "steps > -1%" "> 3%" "family: > 3%" "steps > nan%" "steps > 3%%"; do
+    refused "'$limit' is nothing for --fail-if: it is such as 'steps > 3%', 'graphs > 3%', 'kernels > 10%', 'total > 3%', 'count > 3%', 'family:gemm > 3%' or, of a phase, 'graph 2 > 3%'" \
         diff --fail-if "$limit" serve.db slow.db
 done
+refused "--fail-if 'kernels>5' lacks a %: limits are per cent, as in 'kernels > 5%'" diff --fail-if "kernels>5" serve.db slow.db
+refused "--fail-if ' graph 2 > 2.5 ' lacks a %: limits are per cent, as in 'graph 2 > 2.5%'" diff serve.db slow.db -f " graph 2 > 2.5 "
 for by in "" nothing graph graph: graph:x graph:1.1 range: launch; do
     refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not '$by'" steps --by "$by" serve.db
 done

@@ -74,6 +74,7 @@ static const struct invocation invocations[] = {
     {cmd_graph, {"rtl graph", "diff", TRACE, "1", TRACE, "1"}},
     {cmd_diff, {"rtl diff", TRACE, TRACE}},
     {cmd_diff, {"rtl diff", TRACE, TRACE, "--", TRACE}},
+    {cmd_diff, {"rtl diff", "-f", "kernels > 1%", "-f", "count > 1%", TRACE, TRACE}},
     {cmd_sql, {"rtl sql", "--headings", TRACE, "SELECT count(*), sum(duration) FROM kernels"}},
     {cmd_export, {"rtl export", "-f", "--format", "chrome", "-o", OUTPUT, TRACE}},
     {cmd_export, {"rtl export", "-f", "--format", "perfetto", "-o", OUTPUT, TRACE}},

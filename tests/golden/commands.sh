@@ -55,6 +55,7 @@ try 0 -- timeline --json --width 4096 t.db
 try 0 -- timeline --from 0 --to $end t.db
 try 0 2 -- timeline --launch 1:1 t.db
 try 0 1 -- diff t.db t.db
+try 0 2 -- diff -f 'kernels > 1%' -f 'count > 1%' t.db t.db
 try 0 -- graph list t.db
 try 0 2 -- graph show t.db 1
 try 0 2 -- graph show --layers t.db 1

@@ -319,6 +319,7 @@ wrong 2 "second trace" -- "$rtl" diff led.db
 wrong 2 "'c.db'" "third" -- "$rtl" diff led.db led.db c.db
 wrong 2 "'--threshold'" "--fail-if 'kernels > 5%'" -- "$rtl" diff led.db led.db --threshold 5
 wrong 2 "'--fail-if'" "--help" -- "$rtl" diff led.db led.db --fail-if
+wrong 2 "'kernels > 5'" "lacks a %" -- "$rtl" diff led.db led.db --fail-if 'kernels > 5'
 wrong 2 "'-f'" "stand before --" -- "$rtl" diff led.db -- led.db -f 'kernels > 5%'
 wrong 2 "no trace" -- "$rtl" index
 wrong 2 "'led.db'" "one" -- "$rtl" index led.db led.db

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Values of runs, or of blocks that take their place. */
+/* Values of runs. */
 struct spread {
     const double *list;
     size_t count;
@@ -55,18 +55,6 @@ static struct medians medians_of(const struct compare_group *group)
     return values;
 }
 
-static void find_blocks(const struct stats *run, double medians[COMPARE_BLOCKS])
-{
-    for (size_t i = 0; i < COMPARE_BLOCKS; ++i) {
-        struct stats block = {0};
-        size_t end = run->kept_count * (i + 1) / COMPARE_BLOCKS;
-        for (size_t at = run->kept_count * i / COMPARE_BLOCKS; at < end; ++at)
-            stats_add(&block, run->kept[at]);
-        medians[i] = (double)stats_quantile(&block, 500);
-        stats_free(&block);
-    }
-}
-
 /* Student's test of the difference that the comparison has, of the means of so many runs. */
 static void judge(const struct spread *a, const struct spread *b, double runs_a, double runs_b,
                   struct comparison *comparison)
@@ -94,16 +82,6 @@ static void begin(double a, double b, struct comparison *comparison)
                                       .verdict = COMPARE_TOO_FEW};
 }
 
-static void compare_blocks(struct stats *a, struct stats *b, struct comparison *comparison)
-{
-    double medians[2][COMPARE_BLOCKS];
-    find_blocks(a, medians[0]);
-    find_blocks(b, medians[1]);
-    const struct spread spread[] = {{medians[0], COMPARE_BLOCKS, 0},
-                                    {medians[1], COMPARE_BLOCKS, 0}};
-    judge(&spread[0], &spread[1], 1, 1, comparison);
-}
-
 void compare_runs(const struct compare_group *a, const struct compare_group *b, enum compare_of of,
                   struct comparison *comparison)
 {
@@ -116,9 +94,7 @@ void compare_runs(const struct compare_group *a, const struct compare_group *b, 
     bool enough = values[0].durations >= COMPARE_LEAST && values[1].durations >= COMPARE_LEAST;
     if (enough && values[0].count + values[1].count > 2)
         judge(&spread[0], &spread[1], (double)values[0].count, (double)values[1].count, comparison);
-    else if (enough && a->count == 1 && b->count == 1 && of == COMPARE_WALL)
-        compare_blocks(values[0].first, values[1].first, comparison);
-    else if (enough && a->count == 1 && b->count == 1)
+    else if (enough && a->count == 1 && b->count == 1 && of == COMPARE_WORK)
         compare(values[0].first, values[1].first, comparison);
     free(values[0].list);
     free(values[1].list);

@@ -8,17 +8,14 @@
  * their medians: a few runs may agree by chance.
  *
  * With one run in each group the spread between runs is not known. Of the time of a GPU's work the
- * durations are compared as compare.h does. Times that depend on the host wander within a run, too;
- * there the medians of blocks of consecutive durations take the place of runs: two runs are taken
- * to differ as much as the parts of each do.
+ * durations are compared as compare.h does. Of times that depend on the host nothing is said: what
+ * a run spends waiting is its own (where its threads ran, what else the machine did), and no spread
+ * within it tells how far another run of the same program is from it.
  */
 #ifndef RTL_TOOLS_COMPARE_RUNS_H
 #define RTL_TOOLS_COMPARE_RUNS_H
 
 #include "analysis/compare.h"
-
-/** Consecutive durations of a run are so many blocks. */
-#define COMPARE_BLOCKS 8u
 
 enum compare_of {
     COMPARE_WORK, /**< what the GPU worked */
@@ -33,7 +30,8 @@ struct compare_group {
 
 /** Compares two groups. `a` and `b` of the comparison are the means of the runs' medians. The
  * verdict is COMPARE_ALIKE, or COMPARE_TOO_FEW where a group has fewer than COMPARE_LEAST values in
- * all, or where of several runs only one in each has any. compare_family makes it final. */
+ * all, where of several runs only one in each has any, or, of COMPARE_WALL, where each has one run.
+ * compare_family makes it final. */
 void compare_runs(const struct compare_group *a, const struct compare_group *b, enum compare_of of,
                   struct comparison *comparison);
 

@@ -71,9 +71,11 @@ static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0,
      "how many phases, families, kernels and graphs are shown, 20 by default, 0 for all", 0},
     {"fail-if", 'f', "WHAT > N%", 0,
-     "end with status 1 if one of the steps, graphs or kernels, a phase (its name or number in rtl "
-     "steps) or family:NAME got slower by more than N %, and is told apart; may be given several "
-     "times",
+     "end with status 1 if one of the steps, graphs or kernels (a call), the total time of "
+     "kernels, "
+     "the count of calls, a phase (its name or number in rtl steps) or family:NAME grew by more "
+     "than N %, and is told apart, and with status 2 if that cannot be judged: one run a side will "
+     "do for kernels, count and, where there are steps, families; may be given several times",
      0},
     {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
      0},
@@ -213,12 +215,13 @@ int cmd_diff(int argc, char **argv)
         "than 1 % chance of one wrong word or more about all of a section together, by Holm's "
         "method); the spread is that between the runs of a side, or what the durations within "
         "them leave unsure of a median, whichever is larger. With one run a side kernels are "
-        "compared by the test of Mann and Whitney and the interval of Price and Bonett; whole "
-        "steps, idle times and launches by the spread between eight blocks of each run.\n\n"
+        "compared by the test of Mann and Whitney and the interval of Price and Bonett; of whole "
+        "steps, idle times, launches and totals nothing is said: that takes several runs.\n\n"
         "Examples:\n"
         "  rtl diff before.db after.db\n"
         "  rtl diff a1.db a2.db a3.db -- b1.db b2.db b3.db\n"
-        "  rtl diff --fail-if 'graph 2 > 3%' --fail-if 'family:gemm > 3%' before.db after.db";
+        "  rtl diff --fail-if 'kernels > 3%' --fail-if 'count > 0%' before.db after.db\n"
+        "  rtl diff --fail-if 'graph 2 > 3%' a1.db a2.db a3.db -- b1.db b2.db b3.db";
     static const struct argp argp = {
         option_list, parse_option, "FILE FILE\nFILE... -- FILE...", doc, NULL, NULL, NULL};
     struct diff diff = {.top = TOP_DEFAULT};

@@ -94,8 +94,13 @@ static int by_change(const void *left, const void *right)
     return (a->name > b->name) - (a->name < b->name);
 }
 
+/* Of all kernels, by run. */
+struct sums {
+    double ns[2 * DIFF_MOST_RUNS], calls[2 * DIFF_MOST_RUNS];
+};
+
 /* A run without the kernel has called it 0 times. */
-static void sum_up(const struct diff_runs *runs, struct diff_kernel *kernel, double *totals)
+static void sum_up(const struct diff_runs *runs, struct diff_kernel *kernel, struct sums *sums)
 {
     double calls[2 * DIFF_MOST_RUNS] = {0};
     for (unsigned side = 0; side < 2; ++side) {
@@ -106,7 +111,8 @@ static void sum_up(const struct diff_runs *runs, struct diff_kernel *kernel, dou
                 continue;
             kernel->in[side] = true;
             calls[run] = (double)time->count;
-            totals[run] += (double)time->total;
+            sums->ns[run] += (double)time->total;
+            sums->calls[run] += calls[run];
             kernel->calls[side] += (double)time->count / count;
             kernel->total[side] += (double)time->total / count;
         }
@@ -133,9 +139,20 @@ static void compare_all(const struct diff_runs *runs, struct diff_kernels *kerne
     free(counts);
 }
 
+static void compare_sums(const struct diff_runs *runs, const struct sums *sums,
+                         struct diff_kernels *kernels)
+{
+    struct comparison *const totals[] = {&kernels->compared_totals};
+    struct comparison *const counts[] = {&kernels->compared_counts};
+    diff_runs_compare_numbers(runs, sums->ns, 0, totals[0]);
+    diff_runs_compare_numbers(runs, sums->calls, 0, counts[0]);
+    compare_family(totals, 1);
+    compare_family(counts, 1);
+}
+
 rtl_status_t diff_kernels_read(const struct diff_runs *runs, struct diff_kernels *kernels)
 {
-    double totals[2 * DIFF_MOST_RUNS] = {0};
+    struct sums sums = {{0}, {0}};
     rtl_status_t status = RTL_OK;
     *kernels = (struct diff_kernels){0};
     for (size_t run = 0; run < diff_runs_all(runs) && status == RTL_OK; ++run)
@@ -144,7 +161,7 @@ rtl_status_t diff_kernels_read(const struct diff_runs *runs, struct diff_kernels
         return status;
     for (size_t i = 0; i < kernels->count; ++i) {
         struct diff_kernel *kernel = &kernels->list[i];
-        sum_up(runs, kernel, totals);
+        sum_up(runs, kernel, &sums);
         for (unsigned side = 0; side < 2; ++side) {
             kernels->total[side] += kernel->total[side];
             kernels->calls[side] += kernel->calls[side];
@@ -153,9 +170,7 @@ rtl_status_t diff_kernels_read(const struct diff_runs *runs, struct diff_kernels
     if (kernels->count)
         qsort(kernels->list, kernels->count, sizeof *kernels->list, by_change);
     compare_all(runs, kernels);
-    struct comparison *const family[] = {&kernels->compared_totals};
-    diff_runs_compare_numbers(runs, totals, 0, family[0]);
-    compare_family(family, 1);
+    compare_sums(runs, &sums, kernels);
     return RTL_OK;
 }
 

@@ -23,6 +23,7 @@ struct diff_kernels {
     size_t count, capacity;
     double total[2], calls[2];         /**< of all kernels, a run; ns */
     struct comparison compared_totals; /**< COMPARE_TOO_FEW: one run a side */
+    struct comparison compared_counts; /**< of calls of all kernels; the same */
 };
 
 /** Reads and compares. The caller frees it, on failure as well; then diff_runs_failed tells. */

@@ -264,6 +264,14 @@ static void show_counts(const struct diff *diff, const struct diff_phase *row)
                          things[what], row->counts[what].b);
 }
 
+static void show_single(const struct diff *diff)
+{
+    if (diff_runs_single(&diff->runs))
+        (void)printf(
+            "  one run a side cannot tell a change of whole steps, launches or idle time\n"
+            "  from the weather of the machine: compare several, rtl diff A A A -- B B B\n");
+}
+
 static void show_steps(const struct diff *diff)
 {
     static const char *const heading[] = {"steps",  "then", "p50",     "then",
@@ -280,9 +288,7 @@ static void show_steps(const struct diff *diff)
         show_other_kernels(diff, &diff->steps.list[i]);
         show_counts(diff, &diff->steps.list[i]);
     }
-    if (diff_runs_single(&diff->runs))
-        (void)printf("  one run a side cannot tell a change of whole steps or idle time from the\n"
-                     "  weather of the machine: compare several, rtl diff A A A -- B B B\n");
+    show_single(diff);
 }
 
 /* Families. */
@@ -431,6 +437,8 @@ static void show_graphs(const struct diff *diff)
         show_graph(diff, table, &diff->graphs.list[i]);
     table_print(table, stdout);
     show_rest(diff, diff->graphs.count);
+    if (diff->steps.count == 0)
+        show_single(diff);
     (void)printf("  node by node: rtl graph diff %s %s GRAPH GRAPH\n", plain(runs->paths[0]),
                  plain(runs->paths[runs->begin[1]]));
 }
