@@ -66,6 +66,10 @@ for limit in "steps > 0x1%" "" steps "steps >" "steps > x%" "steps > 3 x" "steps
 done
 refused "--fail-if 'kernels>5' lacks a %: limits are per cent, as in 'kernels > 5%'" diff --fail-if "kernels>5" serve.db slow.db
 refused "--fail-if ' graph 2 > 2.5 ' lacks a %: limits are per cent, as in 'graph 2 > 2.5%'" diff serve.db slow.db -f " graph 2 > 2.5 "
+# Ranges are steps in a comparison as well.
+"$rtl" diff --by range:token serve.db slow.db >diff.out
+grep -Eq '^ +100 +100 .* range token$' diff.out || fail "the tokens are not compared: $(head -n 20 diff.out)"
+refused "slow.db has no range of the name that --by gives" diff --by range:request2 slow.db serve.db
 for by in "" nothing graph graph: graph:x graph:1.1 range: launch; do
     refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not '$by'" steps --by "$by" serve.db
 done

@@ -48,7 +48,7 @@ _rtl() {
     case ${words[1]}:$prev in
     graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
     graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
-    steps:-b | steps:--by | report:-b | report:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
+    steps:-b | steps:--by | report:-b | report:--by | diff:-b | diff:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
@@ -97,7 +97,7 @@ _rtl() {
         report) options+=" --output --force --by --families --json" ;;
         steps) options+=" --by --families --top --list --json --phase$processes$times" ;;
         timeline) options+=" --launch --width --json$filters" ;;
-        diff) options+=" --top --fail-if --families --all --wide --json" ;;
+        diff) options+=" --top --fail-if --by --families --all --wide --json" ;;
         graph)
             options+=" --json"
             case ${words[2]} in

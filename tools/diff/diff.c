@@ -17,12 +17,14 @@ struct options {
     struct diff *diff;
     struct diff_limits limits;
     const char *families; /* file of rules, NULL: none */
-    bool quoted;          /* "--" was before the first file, where it is the end of options */
-    bool sides;           /* "--" has been behind a file: the second side follows */
+    struct steps_choice by;
+    bool quoted; /* "--" was before the first file, where it is the end of options */
+    bool sides;  /* "--" has been behind a file: the second side follows */
     bool json;
 };
 
-static int read_all(struct diff *diff, struct family_rules *rules)
+static int read_all(struct diff *diff, const struct steps_choice *choice,
+                    struct family_rules *rules)
 {
     const struct diff_runs *runs = &diff->runs;
     if (!diff_runs_open(&diff->runs))
@@ -33,17 +35,18 @@ static int read_all(struct diff *diff, struct family_rules *rules)
             return diff_runs_failed(runs);
     if (diff_kernels_read(runs, &diff->kernels) != RTL_OK ||
         diff_graphs_read(runs, rules, &diff->graphs) != RTL_OK ||
-        diff_places_read(runs, &diff->graphs, rules, &diff->places) != RTL_OK ||
-        diff_steps_read(runs, rules, &diff->steps) != RTL_OK)
+        diff_places_read(runs, &diff->graphs, rules, &diff->places) != RTL_OK)
         return diff_runs_failed(runs);
-    diff_families_make(runs, &diff->kernels, &diff->steps, rules, &diff->families);
-    return EXIT_FINE;
+    int status = diff_steps_read(runs, choice, rules, &diff->steps);
+    if (status == EXIT_FINE)
+        diff_families_make(runs, &diff->kernels, &diff->steps, rules, &diff->families);
+    return status;
 }
 
 static int run(const struct options *options, struct family_rules *rules)
 {
     struct diff *diff = options->diff;
-    int status = read_all(diff, rules);
+    int status = read_all(diff, &options->by, rules);
     if (status == EXIT_FINE)
         status = diff_limits_check(&options->limits, diff);
     if (status == EXIT_FINE)
@@ -77,6 +80,7 @@ static const struct argp_option option_list[] = {
      "than N %, and is told apart, and with status 2 if that cannot be judged: one run a side will "
      "do for kernels, count and, where there are steps, families; may be given several times",
      0},
+    {"by", 'b', "WHAT", 0, STEPS_BY_HELP, 0},
     {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
      0},
     {"all", 'a', NULL, 0, "show kernels that do not differ too", 0},
@@ -140,6 +144,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_count("top", value, &options->diff->top);
     case 'f':
         return diff_limits_add(&options->limits, value);
+    case 'b':
+        return parse_once("by", value, &options->by.text) ? EINVAL
+                                                          : steps_by_parse(value, &options->by);
     case KEY_FAMILIES:
         return parse_once("families", value, &options->families);
     case 'a':

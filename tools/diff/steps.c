@@ -1,6 +1,7 @@
 #include "diff/steps.h"
 
 #include "analysis/steps_measure.h"
+#include "common/command.h"
 #include "common/memory.h"
 
 #include <math.h>
@@ -277,23 +278,32 @@ static void compare_all(const struct diff_runs *runs, struct diff_steps *steps)
     free(counts);
 }
 
-rtl_status_t diff_steps_read(const struct diff_runs *runs, struct family_rules *rules,
-                             struct diff_steps *steps)
+static int find(const struct diff_runs *runs, size_t run, struct steps_choice choice,
+                struct steps *steps)
+{
+    int status = steps_by_find(runs->traces[run], runs->paths[run], &choice, steps);
+    if (status != EXIT_FINE)
+        return status;
+    if (steps->count == 0 && choice.by != STEPS_BY_AUTO)
+        return steps_by_none(runs->traces[run], runs->paths[run], &choice, steps);
+    return steps_measure(runs->traces[run], steps) == RTL_OK ? EXIT_FINE : diff_runs_failed(runs);
+}
+
+int diff_steps_read(const struct diff_runs *runs, const struct steps_choice *choice,
+                    struct family_rules *rules, struct diff_steps *steps)
 {
     *steps = (struct diff_steps){.steps = memory_new(diff_runs_all(runs), sizeof *steps->steps)};
     for (size_t run = 0; run < diff_runs_all(runs); ++run) {
         steps->steps[run].families = (struct steps_families){.rules = rules, .each_step = true};
-        rtl_status_t status = steps_find(runs->traces[run], &steps->steps[run]);
-        if (status == RTL_OK)
-            status = steps_measure(runs->traces[run], &steps->steps[run]);
-        if (status != RTL_OK)
+        int status = find(runs, run, *choice, &steps->steps[run]);
+        if (status != EXIT_FINE)
             return status;
     }
     struct rows rows = make_rows(runs, steps->steps);
     steps->list = rows.list;
     steps->count = rows.count;
     compare_all(runs, steps);
-    return RTL_OK;
+    return EXIT_FINE;
 }
 
 struct phase *diff_phase_first(const struct diff_runs *runs, const struct diff_phase *row,

@@ -5,6 +5,7 @@
 #define RTL_TOOLS_DIFF_STEPS_H
 
 #include "analysis/steps.h"
+#include "analysis/steps_by.h"
 #include "diff/runs.h"
 
 /** What a step has more or less of. */
@@ -30,10 +31,10 @@ struct diff_steps {
 
 /** Finds and matches phases: those that do the same, in their order; then, of the others, those
  * with as many launches a step, by time. First those of a side's runs with each other, then the
- * sides. `rules` are those of families. On success the caller frees it; on failure as well, and
- * diff_runs_failed tells. */
-rtl_status_t diff_steps_read(const struct diff_runs *runs, struct family_rules *rules,
-                             struct diff_steps *steps);
+ * sides. `choice` says what a step is, `rules` are those of families. Returns an exit status; what
+ * is not EXIT_FINE has been said. The caller frees it in any case. */
+int diff_steps_read(const struct diff_runs *runs, const struct steps_choice *choice,
+                    struct family_rules *rules, struct diff_steps *steps);
 
 /** The first phase of a side; one of its runs has it. */
 struct phase *diff_phase_first(const struct diff_runs *runs, const struct diff_phase *row,
