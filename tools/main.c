@@ -1,13 +1,17 @@
 /* rtl: finds the subcommand. */
 #include "common/clock.h"
 #include "common/command.h"
+#include "common/elsewhere.h"
+#include "common/foreign.h"
 #include "common/limits.h"
+#include "common/paths.h"
 #include "common/say.h"
 #include "common/written.h"
 
 #include <argp.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,21 +85,18 @@ static int print_version(void)
     return EXIT_FINE;
 }
 
-/* What other profilers call it. */
-static const struct {
-    const char *name, *here;
-} others[] = {
-    {"convert", "export"}, {"record", "trace"},     {"profile", "trace"},
-    {"stats", "summary"},  {"query", "sql"},        {"analyze", "steps"},
-    {"compare", "diff"},   {"top", "sql FILE top"}, {"busy", "sql FILE busy"},
-};
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name);
+    size_t end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
 
-static int unknown(const char *name)
+/* A command by a name that is near, NULL if none is. */
+static const struct command *find_nearest(const char *name)
 {
     const struct command *nearest = NULL;
     unsigned best = 3;
-    if (!name[0])
-        return say_fail(EXIT_USAGE, "the command is empty, see rtl --help");
     for (size_t i = 0; i < COMMANDS; ++i) {
         unsigned distance = say_distance(name, commands[i].name);
         if (commands[i].does && distance < best) {
@@ -103,14 +104,57 @@ static int unknown(const char *name)
             nearest = &commands[i];
         }
     }
-    for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
-        if (strcmp(name, others[i].name) == 0)
-            return say_fail(EXIT_USAGE, "there is no command '%s': it is 'rtl %s' here", name,
-                            others[i].here);
+    return nearest;
+}
+
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') || ends_with(name, ".db");
+}
+
+/* A trace, or a program to be recorded, where a command is wanted. 0: it is neither. */
+static int say_file(const char *name)
+{
+    char path[PATH_MAX];
+    if (ends_with(name, ".db"))
+        return say_fail(EXIT_USAGE,
+                        "'%s' is no command: 'rtl summary %s' shows a trace, and rtl "
+                        "--help has what else there is",
+                        name, name);
+    if (foreign_say(name))
+        return EXIT_USAGE;
+    if (paths_program(name, path, sizeof path) == EXIT_FINE)
+        return say_fail(EXIT_USAGE, "'%s' is no command: 'rtl trace -- %s' records a program", name,
+                        name);
+    return 0;
+}
+
+static int unknown(const char *name)
+{
+    if (!name[0])
+        return say_fail(EXIT_USAGE, "the command is empty, see rtl --help");
+    const char *here = elsewhere_command(name);
+    if (here)
+        return say_fail(EXIT_USAGE, "there is no command '%s': it is 'rtl %s' here", name, here);
+    const struct command *nearest = is_path(name) ? NULL : find_nearest(name);
     if (nearest)
         return say_fail(EXIT_USAGE, "there is no command '%s', did you mean '%s'?", name,
                         nearest->name);
-    return say_fail(EXIT_USAGE, "there is no command '%s', see rtl --help", name);
+    int said = say_file(name);
+    return said ? said : say_fail(EXIT_USAGE, "there is no command '%s', see rtl --help", name);
+}
+
+/* Other tools take options of a recording without a command before them. */
+static int unknown_option(const char *name)
+{
+    const char *here = elsewhere_option("rtl trace", name);
+    if (here)
+        return say_fail(EXIT_USAGE, "rtl trace records a program, and there is no '%.*s': %s",
+                        (int)strcspn(name, "="), name, here);
+    return say_fail(EXIT_USAGE,
+                    "unknown option '%s', see rtl --help: options follow a command, such "
+                    "as 'rtl trace'",
+                    name);
 }
 
 /* argp names the program by argv[0], so a subcommand is given "rtl NAME". */
@@ -181,7 +225,7 @@ static int choose(int argc, char **argv)
     if (strcmp(name, "help") == 0)
         return help(argc - 1, argv + 1);
     if (name[0] == '-')
-        return say_fail(EXIT_USAGE, "unknown option '%s', see rtl --help", name);
+        return unknown_option(name);
     const struct command *command = find(name);
     return command ? run(command, argc - 1, argv + 1) : unknown(name);
 }

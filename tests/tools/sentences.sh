@@ -11,6 +11,40 @@ wrong 2 "sumary" "'summary'" -- "$rtl" sumary
 wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
 wrong 2 "--frob" -- "$rtl" --frob
 wrong 2 "xyzzy" -- "$rtl" help xyzzy
+# A program or a trace where a command is wanted, whatever it is called.
+mkdir -p named
+printf '#!/bin/sh\n' >named/info
+chmod +x named/info
+wrong 2 "'rtl trace -- named/info'" -- "$rtl" named/info
+(cd named && wrong 2 "'rtl trace -- ./info'" -- "$rtl" ./info)
+PATH=$PATH:$scratch/named wrong 2 "'rtl trace -- summit'" -- sh -c 'mv named/info named/summit; exec "$0" summit' "$rtl"
+wrong 2 "'rtl summary none.db'" -- "$rtl" none.db
+# What other profilers call commands: what is named exists.
+for pair in profile:trace run:trace launch:"trace --start-off" start:"ctl start" sessions:"ctl status" stats:summary open:view avail:"trace --metrics list"; do
+    wrong 2 "'${pair%%:*}'" "'rtl ${pair#*:}'" -- "$rtl" "${pair%%:*}" led.db
+done
+# Options of other profilers, in front of a program too; a value does not hide them.
+for option in --stats --stats=true -S --hip-trace --kernel-trace --sys-trace --hsa-trace --roctx-trace --memory-copy-trace -i -d --pmc \
+    --output-format --plugin --output-directory --trace-start --list-avail -t -L --capture-range --force-overwrite --pid=1 -p; do
+    wrong 2 "there is no '${option%%=*}'" -- "$rtl" trace "$option" x -- touch started
+    wrong 2 "there is no '${option%%=*}'" "rtl trace" -- "$rtl" "$option" x touch started
+done
+wrong 2 "rtl summary FILE" -- "$rtl" trace --stats touch started
+wrong 2 "mode full, the default" -- "$rtl" trace --hip-trace touch started
+wrong 2 "--metrics NAME" -- "$rtl" trace -i counters.txt touch started
+wrong 2 "-o FOLDER/NAME.db" "--duration" -- "$rtl" trace -q -d folder touch started
+wrong 2 "'rtl export FILE -F FORMAT'" -- "$rtl" trace --output-format csv touch started
+wrong 2 "there is no '-d'" -- "$rtl" trace --gpu soft -qd folder -- touch started
+wrong 2 "--json" "csv" -- "$rtl" summary led.db --format csv
+wrong 2 "unknown option '-o'" "rtl trace" -- "$rtl" -o x.db ./program
+# -h is help where no option is called so, and the program's own behind its name.
+for command in trace ctl summary steps idle memory ranges timeline report diff info check sql view export import merge index doctor bench demo "graph list" "graph show"; do
+    # shellcheck disable=SC2086
+    "$rtl" $command -h >h.out || fail "rtl $command -h ends with status $?"
+    # shellcheck disable=SC2086
+    "$rtl" $command --help | cmp -s - h.out || fail "rtl $command -h is not its --help"
+done
+wrong 2 "unknown option '-h'" -- "$rtl" summary -hj led.db
 for command in trace ctl summary steps idle memory graph timeline report diff info check sql export import merge index doctor bench demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
@@ -40,6 +74,21 @@ wrong 2 "'FETCH_SIZE'" "'fetch_bytes'" -- "$rtl" trace --gpu soft --metrics wave
 wrong 2 "'FETCH_SIZE'" "in bytes and not in KB" -- "$rtl" trace --gpu soft --metrics FETCH_SIZE -- touch started
 wrong 2 "'l2cachehit'" "'l2_hit'" -- "$rtl" trace --gpu soft --metrics l2cachehit -- touch started
 wrong 2 "'TCC_HIT_sum'" "'TCC_HIT' here" -- "$rtl" trace --gpu soft --metrics TCC_HIT_sum -- touch started
+# Names that are made of counters there, or mean something else: what is named is taken here.
+wrong 2 "'VALUBusy'" SQ_ACTIVE_INST_VALU,GRBM_GUI_ACTIVE -- "$rtl" trace --gpu soft --metrics VALUBusy -- touch started
+wrong 2 "'VFetchInsts'" "'vmem_reads_per_wave' here, with flat instructions" -- "$rtl" trace --gpu soft --metrics VFetchInsts -- touch started
+for name in 'TCC_HIT[3]' TCC_HIT_max TCC_HIT_avr; do
+    wrong 2 "'$name'" "'TCC_HIT' here, summed over all instances" -- "$rtl" trace --gpu soft --metrics "$name" -- touch started
+done
+"$rtl" trace --metrics list | sed -n '/^what other tools call/,$p' | sed 1,2d >elsewhere.out
+[ "$(wc -l <elsewhere.out)" -ge 30 ] || fail "--metrics list has few names of other tools"
+while read -r name here rest; do
+    [ "$here" != "(KB)" ] || here=${rest%% *}
+    wrong 2 "'$name'" "${here%,}" -- "$rtl" trace --gpu soft --metrics "$name" -- touch started
+    wrong 2 none.db -- "$rtl" ranges none.db --metrics "${here%,}"
+done <elsewhere.out
+wrong 2 "'SQ_WAVES GRBM_COUNT'" "commas" -- "$rtl" trace --gpu soft --metrics 'SQ_WAVES GRBM_COUNT' -- touch started
+wrong 127 "'GRBM_COUNT'" "commas" -- "$rtl" trace --gpu soft --metrics SQ_WAVES GRBM_COUNT -- touch started
 wrong 2 "'xyzzy'" "--metrics list" -- "$rtl" trace --gpu soft --metrics xyzzy -- touch started
 wrong 2 "--metrics" -- "$rtl" trace --gpu soft --metrics , -- touch started
 wrong 2 "'all'" "kernel or range" -- "$rtl" trace --gpu soft --metrics waves --counting all -- touch started

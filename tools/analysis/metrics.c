@@ -37,18 +37,35 @@ static size_t find_near(const char *name, const char **near)
     return found + rtl_counters_near(name, near + found, MOST_NEAR - found);
 }
 
+/* 0 if nothing here is known by the name. */
+static int say_elsewhere(const char *name)
+{
+    struct metrics_elsewhere found;
+    if (!metrics_named_elsewhere(name, &found))
+        return 0;
+    if (!found.metric)
+        return say_fail(EINVAL, "there is no metric '%s', but the counters that it is made of: %s",
+                        name, found.counters);
+    if (found.unit)
+        return say_fail(EINVAL, "'%s' is '%s' here, in %s and not in %s", name, found.metric->name,
+                        found.metric->unit, found.unit);
+    return say_fail(EINVAL, "'%s' is '%s' here%s%s", name, found.metric->name,
+                    found.differs ? ", " : "", found.differs ? found.differs : "");
+}
+
 static int no_metric(const char *name)
 {
     const char *near[MOST_NEAR];
     char list[512] = "";
     size_t used = 0;
-    const char *unit;
-    const struct rtl_metric *metric = metrics_named_elsewhere(name, &unit);
-    if (metric && unit)
-        return say_fail(EINVAL, "'%s' is '%s' here, in %s and not in %s", name, metric->name,
-                        metric->unit, unit);
-    if (metric)
-        return say_fail(EINVAL, "'%s' is '%s' here", name, metric->name);
+    if (strpbrk(name, " \t;"))
+        return say_fail(EINVAL,
+                        "there is no metric '%s': commas alone part them, such as "
+                        "l2_hit,SQ_WAVES",
+                        name);
+    int said = say_elsewhere(name);
+    if (said)
+        return said;
     size_t found = find_near(name, near);
     for (size_t i = 0; i < found; ++i)
         used +=

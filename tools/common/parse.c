@@ -1,6 +1,7 @@
 #include "common/parse.h"
 
 #include "common/command.h"
+#include "common/elsewhere.h"
 #include "common/memory.h"
 #include "common/say.h"
 
@@ -66,10 +67,32 @@ static unsigned meanings(const struct known *known, const char *word)
     return count;
 }
 
-/* The sentence on the option that getopt has stopped at: `word`, or the letter in `optopt`. */
-static int say_wrong(const struct known *known, const char *command, const char *word, int found)
+/* The word that an unknown letter stands in: getopt is behind it where that was its last one. */
+static const char *word_of_letter(char *const *words, int letter)
+{
+    const char *before = words[optind - 1];
+    const char *after = words[optind];
+    size_t length = strlen(before);
+    if (length > 1 && before[0] == '-' && before[1] != '-' && before[length - 1] == letter)
+        return before;
+    return after && after[0] == '-' && strchr(after + 1, letter) ? after : "";
+}
+
+/* What another tool's option is here. 0: it is none that is known. */
+static int say_elsewhere(const char *command, const char *option)
+{
+    const char *here = elsewhere_option(command, option);
+    return here ? say_fail(EXIT_USAGE, "there is no '%.*s' here: %s", (int)strcspn(option, "="),
+                           option, here)
+                : 0;
+}
+
+/* The sentence on the option that getopt has stopped at: the last word, or the letter in `optopt`.
+ */
+static int say_wrong(const struct known *known, const char *command, char *const *words, int found)
 {
     const char letter[3] = {'-', (char)optopt, '\0'};
+    const char *word = words[optind - 1];
     bool has_letter = optopt && (found == ':' ? word[1] != '-' : !is_known(known, optopt));
     const char *name = has_letter ? letter : word;
     if (found == ':')
@@ -79,14 +102,26 @@ static int say_wrong(const struct known *known, const char *command, const char 
                         (int)strcspn(word, "="), word, command);
     if (!has_letter && meanings(known, word) > 1)
         return say_fail(EXIT_USAGE, "option '%s' may be several, see %s --help", name, command);
+    /* The whole word first: -header is sqlite3's. */
+    int said = has_letter ? say_elsewhere(command, word_of_letter(words, optopt)) : 0;
+    said = said ? said : say_elsewhere(command, name);
+    if (said)
+        return said;
     return say_fail(EXIT_USAGE, "unknown option '%s', see %s --help%s%s", name, command,
                     known->hint[0] ? ": " : "", known->hint);
+}
+
+/* Where no option of the command is called so, -h asks for help, as it does of other programs. */
+static bool asks_for_help(const struct known *known, char *const *words, int found)
+{
+    return found == '?' && optopt == 'h' && !is_known(known, 'h') &&
+           strcmp(word_of_letter(words, 'h'), "-h") == 0;
 }
 
 /* argp has two lines for a wrong option, and writes what it was given as it is. So the options are
  * looked at before argp gets them, on a copy, which getopt puts in another order. */
 static int check_options(const struct argp *argp, int argc, char **argv, bool to_end,
-                         const char *hint)
+                         const char *hint, bool *help)
 {
     struct known known = {.letters = "+:", .used = 2, .hint = hint};
     int status = 0;
@@ -106,17 +141,22 @@ static int check_options(const struct argp *argp, int argc, char **argv, bool to
         // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
         found = getopt_long(argc, words, known.letters, known.list, NULL);
     } while (found != -1 && found != ':' && (found != '?' || optopt == '?'));
-    if (found != -1)
-        status = say_wrong(&known, argv[0], words[optind - 1], found);
+    *help = asks_for_help(&known, words, found);
+    if (found != -1 && !*help)
+        status = say_wrong(&known, argv[0], words, found);
     free(words);
     return status;
 }
 
-static int parse_checked(const struct argp *argp, int argc, char **argv, unsigned flags,
+/* `help` asks for that alone. */
+static int parse_checked(const struct argp *argp, int argc, char **argv, unsigned flags, bool help,
                          void *input)
 {
+    static char option[] = "--help";
+    char *asking[] = {argv[0], option, NULL};
+    char **words = help ? asking : argv;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
-    error_t error = argp_parse(argp, argc, argv, flags, NULL, input);
+    error_t error = argp_parse(argp, help ? 2 : argc, words, flags, NULL, input);
     if (error == ENOMEM) /* argp says nothing itself */
         say("memory is short");
     return error == 0 ? 0 : EXIT_USAGE;
@@ -124,16 +164,18 @@ static int parse_checked(const struct argp *argp, int argc, char **argv, unsigne
 
 int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
-    if (check_options(argp, argc, argv, !(flags & ARGP_IN_ORDER), "") != 0)
+    bool help;
+    if (check_options(argp, argc, argv, !(flags & ARGP_IN_ORDER), "", &help) != 0)
         return EXIT_USAGE;
-    return parse_checked(argp, argc, argv, flags, input);
+    return parse_checked(argp, argc, argv, flags, help, input);
 }
 
 int parse_to_end(const struct argp *argp, int argc, char **argv, const char *hint, void *input)
 {
-    if (check_options(argp, argc, argv, true, hint) != 0)
+    bool help;
+    if (check_options(argp, argc, argv, true, hint, &help) != 0)
         return EXIT_USAGE;
-    return parse_checked(argp, argc, argv, ARGP_IN_ORDER, input);
+    return parse_checked(argp, argc, argv, ARGP_IN_ORDER, help, input);
 }
 
 int parse_once(const char *option, const char *text, const char **to)

@@ -48,7 +48,7 @@ int cmd_graph(int argc, char **argv)
         return say_fail(EXIT_USAGE,
                         "rtl graph is list, show, launches, costs or diff: see rtl graph --help");
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-?") == 0)
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0)
         return print_help();
     for (size_t i = 0; i < PARTS; ++i) {
         if (strcmp(name, parts[i].name) != 0)

@@ -2,6 +2,7 @@
 
 #include "common/command.h"
 #include "common/duration.h"
+#include "common/elsewhere.h"
 #include "common/parse.h"
 #include "common/regexp.h"
 #include "common/say.h"
@@ -31,7 +32,6 @@ enum {
     KEY_METRICS,
     KEY_COUNTING,
     KEY_KERNEL,
-    KEY_ATTACH = 'p'
 };
 
 static const struct argp_option option_list[] = {
@@ -62,9 +62,6 @@ static const struct argp_option option_list[] = {
      0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
     {"verbose", 'v', NULL, 0, "say which settings of HIP are switched off for the program", 0},
-    /* Other tools have these: they are refused with what to do instead. */
-    {"pid", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
-    {"attach", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
@@ -151,20 +148,13 @@ static int parse_metrics(const char *text, struct trace_options *options)
     return options->list ? 0 : metrics_parse(&options->metrics, text);
 }
 
-static int say_no_attach(void)
-{
-    return say_fail(
-        EXIT_USAGE,
-        "a process that runs cannot be attached to: start the program under rtl trace "
-        "--start-off (or with RTL_START=off), and then rtl ctl start -p PID whenever it "
-        "is to be recorded");
-}
-
+/* Attaching is done by an option of other tools, or by a command. */
 int cmd_attach(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    return say_no_attach();
+    return say_fail(EXIT_USAGE, "there is no 'attach' here: %s",
+                    elsewhere_option("rtl trace", "--attach"));
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -188,8 +178,6 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'v':
         options->verbose = true;
         return 0;
-    case KEY_ATTACH:
-        return say_no_attach() ? EINVAL : 0;
     case KEY_GPU:
         return gpu_parse(value, &options->gpu);
     case KEY_BUFFER:

@@ -1,5 +1,6 @@
 #include "trace/target.h"
 
+#include "analysis/metrics_names.h"
 #include "common/child.h"
 #include "common/command.h"
 #include "common/paths.h"
@@ -14,9 +15,21 @@
 #include <string.h>
 #include <unistd.h>
 
-static int find_program(const char *program, char *path, size_t size)
+/* Other tools part them by spaces. */
+static bool is_metric(const struct trace_options *options, const char *word)
 {
+    struct metrics_elsewhere elsewhere;
+    return options->metric_names &&
+           (rtl_metric_find(word) || metrics_named_elsewhere(word, &elsewhere));
+}
+
+static int find_program(const struct trace_options *options, char *path, size_t size)
+{
+    const char *program = options->program[0];
     int status = paths_program(program, path, size);
+    if (status == EXIT_NOT_FOUND && is_metric(options, program))
+        return say_fail(status, "there is no program '%s': commas part the names of --metrics",
+                        program);
     if (status == EXIT_NOT_FOUND)
         return say_fail(status, "there is no program '%s'", program);
     if (status == EXIT_NOT_EXECUTABLE)
@@ -276,7 +289,7 @@ char **target_environment(const struct trace_options *options, const struct targ
 
 int target_find(const struct trace_options *options, struct target *target)
 {
-    int failed = find_program(options->program[0], target->path, sizeof target->path);
+    int failed = find_program(options, target->path, sizeof target->path);
     if (!failed)
         failed = check_metrics(options);
     if (!failed)

@@ -1,0 +1,15 @@
+/**
+ * What other profilers call commands and options, for users who type that: what to type here.
+ */
+#ifndef RTL_TOOLS_ELSEWHERE_H
+#define RTL_TOOLS_ELSEWHERE_H
+
+/** The command of RTL, such as "sql FILE top", that another tool calls `name`; NULL if none does.
+ */
+const char *elsewhere_command(const char *name);
+
+/** What there is in place of an option, "--stats" or "-d", of a command, "rtl trace": half a
+ * sentence. NULL: nothing is known of it. What is behind a '=' does not count. */
+const char *elsewhere_option(const char *command, const char *option);
+
+#endif
