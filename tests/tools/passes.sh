@@ -99,3 +99,43 @@ SOFTGPU_COUNTERS_FAULT=absent "$rtl" trace --gpu soft --metrics $both -o none.db
 grep -q '^rtl: no hardware counters were read: ..*' none.err || fail "that there are no counters was not told"
 equal "runs without counters" "$("$rtl" sql none.db 'SELECT count(*) FROM processes')" 1
 "$rtl" check none.db >check.out 2>&1 || fail "rtl check says no of none.db"
+
+# Where no range was counted, all who would show a number say why, and how to get one.
+# numberless FILE WHY: they do.
+numberless() {
+    local command
+    for command in summary ranges; do
+        "$rtl" $command "$1" >why.out 2>&1 || fail "rtl $command $1"
+        [ "$(grep -c "no number: counters are read where a range begins and ends, and $2" why.out)" = 1 ] || fail "rtl $command $1 does not say '$2'"
+        grep -q 'record with --counting kernel, which counts each kernel but those of graph replays' why.out || fail "rtl $command $1 says no way to a number"
+    done
+    "$rtl" check "$1" >why.out || fail "rtl check says no of $1"
+    grep -q 'no range was counted' why.out || fail "rtl check does not say that no range of $1 was counted"
+}
+traced bare.db --metrics waves -- "$bin/ends" shut-down
+grep -q 'no number: .* there is no range here' traced.err || fail "rtl trace does not say why there is no number"
+numberless bare.db "there is no range here"
+cat >idle.py <<'END'
+import ctypes, ctypes.util
+roctx = ctypes.CDLL("libroctx64.so.4")
+hip = ctypes.CDLL(ctypes.util.find_library("amdhip64"))
+memory = ctypes.c_void_p()
+hip.hipMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+roctx.roctxRangePushA(b"nothing")
+roctx.roctxRangePop()
+hip.hipMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+hip.hipDeviceSynchronize()
+END
+# A sanitizer would have to be in Python from the start.
+if [ -z "${E2E_SANITIZER:-}" ] && /usr/bin/python3 -c 'import ctypes, ctypes.util, sys; sys.exit(not ctypes.util.find_library("amdhip64"))'; then
+    traced idle.db --metrics waves -- /usr/bin/python3 idle.py
+    numberless idle.db "no range here ended with work on a GPU in it"
+fi
+# What is advised counts them; and where ranges were counted, or nothing was asked for, there is nothing to be said.
+traced each.db --metrics waves --counting kernel -- "$bin/ends" shut-down
+equal "kernels that were counted" "$("$rtl" check --json each.db | jq '.counters[0].counted')" 100
+traced no.db -- "$bin/ends" shut-down
+for file in each whole no; do
+    { "$rtl" summary $file.db && "$rtl" ranges $file.db && "$rtl" check $file.db; } >why.out 2>&1 || fail "$file.db cannot be read"
+    ! grep -q -e 'no number' -e 'no range was counted' why.out || fail "numbers of $file.db are told to be missing"
+done

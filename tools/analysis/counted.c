@@ -197,6 +197,9 @@ static void show_samples(const struct counted *counted, FILE *out)
     if (counts_kernels_of(counted->counting))
         (void)fprintf(out, ", %s of %s kernels counted\n", show_count(counted->counted).text,
                       show_count(counted->expected).text);
+    else if (counted->samples == 0)
+        (void)fprintf(out, ", no range was counted: there was none, or none ended with work on a "
+                           "GPU in it (--counting kernel counts each kernel)\n");
     else
         (void)fprintf(out, ", %s counted, in %s of %s samples together with other work\n",
                       show_things(counted->counted, "range").text, show_count(counted->shared).text,

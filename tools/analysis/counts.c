@@ -310,3 +310,16 @@ void counts_show_uncounted(const rtl_trace_uncounted_t *list, size_t count, FILE
     if (before[0] == ',')
         (void)fputc('\n', out);
 }
+
+void counts_show_rangeless(const struct counts *counts, const rtl_trace_info_t *info, FILE *out)
+{
+    if (!counts->of_ranges || info->range_samples > 0)
+        return;
+    (void)fprintf(
+        out,
+        "  no number: counters are read where a range begins and ends, and %s\n"
+        "    what to do: mark ranges around kernels (rtlRangePush, roctxRangePush, ...), or "
+        "record with --counting kernel, which counts each kernel but those of graph "
+        "replays\n",
+        info->ranges ? "no range here ended with work on a GPU in it" : "there is no range here");
+}

@@ -65,4 +65,8 @@ rtl_status_t counts_kernels(rtl_trace_t *trace, const struct counts *counts, cou
  */
 void counts_show_uncounted(const rtl_trace_uncounted_t *list, size_t count, FILE *out);
 
+/** Where counters were to be read around ranges and none has a reading, writes why, and how kernels
+ * are counted; else nothing. */
+void counts_show_rangeless(const struct counts *counts, const rtl_trace_info_t *info, FILE *out);
+
 #endif

@@ -129,7 +129,8 @@ static int show(rtl_trace_t *trace, const struct ranges_options *options)
 {
     struct ranges_view view = {.options = options};
     struct metrics recorded = {0};
-    if (ranges_read(trace, options->kernels, &view.reading) != RTL_OK ||
+    if (rtlTraceInfo(trace, &view.info) != RTL_OK ||
+        ranges_read(trace, options->kernels, &view.reading) != RTL_OK ||
         counts_metrics(trace, &recorded) != RTL_OK ||
         absent_read(trace, 0, RTL_TRACE_NONE, &view.absent) != RTL_OK ||
         rtlTraceUncounted(trace, &view.uncounted, &view.uncounted_count) != RTL_OK)

@@ -261,6 +261,7 @@ int ranges_show_text(const struct ranges_view *view)
         (void)printf("  %s, and in no range\n", absent);
     show_counting(view);
     counts_show_uncounted(view->uncounted, view->uncounted_count, stdout);
+    counts_show_rangeless(&view->reading.counts, &view->info, stdout);
     size_t rows = !view->groups ? count : view->groups->count;
     if (rows > 0 && view->groups)
         ranges_show_groups(view);

@@ -38,6 +38,7 @@ struct ranges_view {
     size_t measure_count;
     size_t left_out;      /**< recorded metrics for which a table has no columns */
     struct absent absent; /**< kernels that no range has: they are not in the trace */
+    rtl_trace_info_t info;
     const rtl_trace_uncounted_t *uncounted;
     size_t uncounted_count;
 };

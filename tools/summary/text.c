@@ -442,6 +442,7 @@ static void show_counted(struct summary *summary, FILE *out)
                       counted->counts.passes);
     (void)fputc('\n', out);
     counts_show_uncounted(counted->uncounted, counted->uncounted_count, out);
+    counts_show_rangeless(&counted->counts, &summary->info, out);
     show_counted_kernels(summary, out);
     show_counted_ranges(summary, out);
 }
