@@ -23,6 +23,7 @@
 #include "ctl_steps.h"
 #include "ring/files.h"
 #include "ring/maker.h"
+#include "ring/process.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
@@ -52,7 +53,7 @@ struct options {
     uint64_t duration; /* ns, 0: not given */
     unsigned steps;    /* 0: not given */
     bool record;       /* start, for a time that is an argument */
-    bool timed;        /* which was taken */
+    const char *time;  /* which was taken */
     bool json;
 };
 
@@ -62,6 +63,7 @@ struct place {
     int folder;
     uid_t owner;
     bool collected;
+    uint32_t recorder; /* the rtl trace that collects it, 0: it is not known */
 };
 
 /* A process that is being recorded. */
@@ -79,6 +81,8 @@ struct targets {
     struct target *items;
     unsigned count;
     unsigned sessions; /* that they are in */
+    /* That of the recorder whose pid was asked for, "": it is none's. */
+    char of_recorder[PATH_MAX];
 };
 
 static const struct argp_option option_list[] = {
@@ -131,6 +135,21 @@ static error_t parse_duration(struct options *options, const char *text, const c
     return 0;
 }
 
+/* A time where a process or a session is wanted. 0: it is none. */
+static error_t say_time(const struct options *options, const char *text)
+{
+    uint64_t duration;
+    if (!rtl_duration_read(text, &duration) || access(text, F_OK) == 0)
+        return 0;
+    if (!options->record)
+        return say_fail(EINVAL,
+                        "'%s' is a time, and no process or session: rtl ctl record %s, or rtl ctl "
+                        "start --duration %s",
+                        text, text, text);
+    return say_fail(EINVAL, "'%s' is a time, and comes first: rtl ctl record %s %s", text, text,
+                    options->time);
+}
+
 /* Digits are a process; a session's folder that is called so is written with a ./ before. */
 static error_t parse_whose(struct options *options, const char *text)
 {
@@ -143,6 +162,8 @@ static error_t parse_whose(struct options *options, const char *text)
     }
     if (options->session)
         return say_fail(EINVAL, "one session at a time: '%s' is a second one", text);
+    if (say_time(options, text) != 0)
+        return EINVAL;
     options->session = text;
     return 0;
 }
@@ -169,8 +190,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case ARGP_KEY_ARG:
         if (options->action == ACTION_NONE)
             return parse_action(value, options);
-        if (options->record && !options->timed) {
-            options->timed = true;
+        if (options->record && !options->time) {
+            options->time = value;
             return parse_duration(options, value, "record");
         }
         return parse_whose(options, value);
@@ -238,14 +259,18 @@ static void add(struct targets *targets, const struct target *target)
     items[targets->count++] = *target;
 }
 
-/* What a ring says of a process is to be believed of its user's own. */
-static bool is_of(const struct rtl_ring_maker *maker, uid_t owner)
+static bool is_process_of(uint32_t pid, uid_t owner)
 {
     char path[32];
     struct stat status;
-    (void)snprintf(path, sizeof path, "/proc/%" PRIu32, maker->pid);
-    return owner == geteuid() ||
-           (maker->seen && stat(path, &status) == 0 && status.st_uid == owner);
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
+    return stat(path, &status) == 0 && status.st_uid == owner;
+}
+
+/* What a ring says of a process is to be believed of its user's own. */
+static bool is_of(const struct rtl_ring_maker *maker, uid_t owner)
+{
+    return owner == geteuid() || (maker->seen && is_process_of(maker->pid, owner));
 }
 
 static bool is_over(struct target *target)
@@ -300,6 +325,19 @@ static void add_rings(struct targets *targets, const struct place *place, uint32
     targets->sessions += targets->count > before;
 }
 
+/* What a session says of its recorder holds while that lives, and is the user's whose session it
+ * is. */
+static uint32_t recorder_of(int file, uid_t owner)
+{
+    struct rtl_ring_dir_facts facts;
+    if (!rtl_ring_dir_facts(file, &facts) || !facts.by_maker || facts.maker_start == 0)
+        return 0;
+    uint64_t start = rtl_process_facts(facts.maker).start;
+    bool lives = start != 0 && start != RTL_START_UNKNOWN &&
+                 rtl_process_same_start(start, facts.maker_start);
+    return lives && is_process_of(facts.maker, owner) ? facts.maker : 0;
+}
+
 /* As rtl_ring_dir_check, of a session that root may open for another user too. */
 static int look_at(struct place *place, uint32_t *version)
 {
@@ -312,6 +350,7 @@ static int look_at(struct place *place, uint32_t *version)
     ssize_t length = pread(file, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
     place->collected = rtl_ring_dir_is_collected(file);
+    place->recorder = recorder_of(file, place->owner);
     (void)close(file);
     return rtl_ring_dir_read(text, version);
 }
@@ -332,6 +371,8 @@ static int add_session(struct targets *targets, const char *session, uint32_t pi
     int error = errno;
     if (known == 1)
         add_rings(targets, &place, pid);
+    if (known == 1 && pid != 0 && pid == place.recorder)
+        (void)snprintf(targets->of_recorder, sizeof targets->of_recorder, "%s", session);
     (void)close(place.folder);
     errno = error;
     return known;
@@ -379,29 +420,62 @@ static int find_in(struct targets *targets, const char *session, uint32_t pid)
     return say_fail(EXIT_USAGE, "there is no session at %s: %s", session, rtl_private_why(errno));
 }
 
+static int look_for(const struct options *options, struct targets *targets)
+{
+    if (options->session)
+        return find_in(targets, options->session, options->pid);
+    find_all(targets, options->pid);
+    return 0;
+}
+
+static int say_no_process(const struct options *options)
+{
+    bool digits = options->record && options->time[strspn(options->time, "0123456789")] == '\0';
+    if (digits) /* the pid, say */
+        return say_fail(EXIT_DIFFERENT,
+                        "process %" PRIu32 " is not being recorded, or belongs to another user; "
+                        "the time comes first: rtl ctl record TIME PID",
+                        options->pid);
+    return say_fail(EXIT_DIFFERENT,
+                    "process %" PRIu32
+                    " is not being recorded, or belongs to another user: start a program under "
+                    "rtl trace --start-off (or with RTL_START=off) to record it later",
+                    options->pid);
+}
+
 static int find(const struct options *options, struct targets *targets)
 {
-    int failed = 0;
-    if (options->session)
-        failed = find_in(targets, options->session, options->pid);
-    else
-        find_all(targets, options->pid);
+    int failed = look_for(options, targets);
     if (failed)
         return failed;
     if (targets->count > 0)
         return 0;
     if (options->pid)
-        return say_fail(EXIT_DIFFERENT,
-                        "process %" PRIu32
-                        " is not being recorded, or belongs to another user: start a program under "
-                        "rtl trace --start-off (or with RTL_START=off) to record it later",
-                        options->pid);
+        return say_no_process(options);
     if (options->session)
-        return say_fail(EXIT_DIFFERENT, "no process of session %s is being recorded",
+        return say_fail(EXIT_DIFFERENT,
+                        "no process of session %s is being recorded: none has started a GPU "
+                        "runtime yet, or they have ended",
                         options->session);
     return options->action == ACTION_STATUS
                ? 0
                : say_fail(EXIT_DIFFERENT, "no process is being recorded");
+}
+
+/* The pid may be that of an rtl trace, which a shell has as $!: then all that it records is meant,
+ * as if its session was named. */
+static int take_recorder(struct options *options)
+{
+    static char session[PATH_MAX];
+    struct targets targets = {0};
+    int failed = options->pid ? look_for(options, &targets) : 0;
+    if (!failed && targets.count == 0 && targets.of_recorder[0]) {
+        (void)snprintf(session, sizeof session, "%s", targets.of_recorder);
+        options->session = session;
+        options->pid = 0;
+    }
+    forget_all(&targets);
+    return failed;
 }
 
 /* ---- start and stop ---- */
@@ -507,6 +581,27 @@ static int change(struct targets *targets, enum action action)
         status = told ? told : status;
     }
     return status;
+}
+
+/* Whether the process does what it is to do, with no other request on its way. */
+static bool is_so_already(const struct target *target, enum action action)
+{
+    bool stopped = atomic_load(&target->header->stopped);
+    return taken(target) && stopped == (action == ACTION_STOP);
+}
+
+/* Where that is so of all, it is told: a window would stop them in the end. */
+static void tell_already(const struct options *options, const struct targets *targets)
+{
+    const char *state = options->action == ACTION_START ? "recording" : "stopped";
+    const char *end = options->duration || options->steps ? ", and will be stopped in the end" : "";
+    for (unsigned i = 0; i < targets->count; ++i)
+        if (!is_so_already(&targets->items[i], options->action))
+            return;
+    if (targets->count == 1)
+        say("process %" PRIu32 " is %s already%s", targets->items[0].pid, state, end);
+    else
+        say("all %u processes are %s already%s", targets->count, state, end);
 }
 
 /* ---- status ---- */
@@ -712,6 +807,7 @@ static int run(const struct options *options, struct targets *targets)
                         targets->sessions);
     if (options->action == ACTION_START && !all_collected(targets))
         return EXIT_DIFFERENT;
+    tell_already(options, targets);
     bool waits = options->duration || options->steps;
     uint64_t before = stored_before(options, targets);
     struct window window;
@@ -753,7 +849,8 @@ int cmd_ctl(int argc, char **argv)
         "Starts and stops the recording of programs that run under rtl trace, or records "
         "themselves; status lists them."
         "\vWithout PID and SESSION, it is the only recording under way. SESSION is a folder that "
-        "status names; digits alone are a PID. Kernels that a program submits while it is stopped "
+        "status names; digits alone are a PID, of a process or of the rtl trace that records. "
+        "Kernels that a program submits while it is stopped "
         "are counted as left "
         "out; the trace notes the times.\n\n"
         "Examples:\n"
@@ -772,7 +869,7 @@ int cmd_ctl(int argc, char **argv)
     if (options.action == ACTION_NONE)
         return say_fail(EXIT_USAGE, "nothing to do was named: rtl ctl start|stop|status|record "
                                     "TIME [PID] [SESSION]");
-    if (options.record && !options.timed)
+    if (options.record && !options.time)
         return say_fail(EXIT_USAGE, "no time was named: rtl ctl record TIME [PID] [SESSION]");
     if (options.json && options.action != ACTION_STATUS)
         return say_fail(EXIT_USAGE, "--json is for status");
@@ -781,7 +878,9 @@ int cmd_ctl(int argc, char **argv)
     if (options.steps && options.action != ACTION_START)
         return say_fail(EXIT_USAGE, "--steps is for start");
     allow_many_files();
-    int status = find(&options, &targets);
+    int status = take_recorder(&options);
+    if (status == 0)
+        status = find(&options, &targets);
     if (status == 0)
         status = run(&options, &targets);
     forget_all(&targets);

@@ -45,13 +45,17 @@ bool rtl_ring_dir_facts(int file, struct rtl_ring_dir_facts *facts)
     text[length] = '\0';
     *facts = (struct rtl_ring_dir_facts){
         .length = (size_t)length,
-        .collected_before = strstr(text, "\ncollector ") != NULL,
         .young = status.st_mtime + RTL_RING_DIR_YOUNG_S >= time(NULL),
     };
     const char *line = strstr(text, "\nmaker ");
     if (line &&
         sscanf(line, "\nmaker %" SCNu32 " %" SCNu64, &facts->maker, &facts->maker_start) != 2)
         facts->maker_start = 0;
+    uint32_t collector = 0;
+    const char *collected = strstr(text, "\ncollector ");
+    facts->collected_before = collected != NULL;
+    facts->by_maker = collected && sscanf(collected, "\ncollector %" SCNu32, &collector) == 1 &&
+                      collector == facts->maker;
     return length == 0 || strncmp(text, "wire ", 5) == 0;
 }
 

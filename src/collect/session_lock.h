@@ -29,6 +29,7 @@ struct rtl_ring_dir_facts {
     uint32_t maker;        /**< process that made it */
     uint64_t maker_start;  /**< its start time, 0 if it is not told */
     bool collected_before; /**< a collector has come */
+    bool by_maker;         /**< which is its maker: an rtl trace */
     bool young;            /**< so new that its collector may be on its way */
 };
 

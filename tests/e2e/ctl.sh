@@ -115,23 +115,39 @@ outside)
     begin
     equal "state" "$(state)" recording
     run 10
-    "$rtl" ctl stop "$pid" || fail "rtl ctl stop PID"
+    # What was so is told; what changes is not.
+    "$rtl" ctl stop "$pid" 2>ctl.err || fail "rtl ctl stop PID"
+    nothing_said ctl.err
     equal "state" "$(state)" stopped
-    run 100
-    "$rtl" ctl start "$session" || fail "rtl ctl start SESSION"
+    run 50
+    # The pid of rtl trace, as a shell knows it, is that of all it records.
+    "$rtl" ctl stop "$program_PID" 2>ctl.err || fail "rtl ctl stop PID of rtl trace"
+    equal "what a second stop says" "$(cat ctl.err)" "rtl: process $pid is stopped already"
+    equal "status of rtl trace" "$("$rtl" ctl status "$program_PID" --json | jq -r '.[].pid')" "$pid"
+    equal "status of it in its session" "$("$rtl" ctl status -p "$program_PID" "$session" --json | jq -r '.[].pid')" "$pid"
+    run 50
+    "$rtl" ctl start "$program_PID" 2>ctl.err || fail "rtl ctl start PID of rtl trace"
+    nothing_said ctl.err
+    equal "state" "$(state)" recording
     run 20
-    "$rtl" ctl start -p "$pid" "$session" || fail "rtl ctl start for one that records"
+    "$rtl" ctl start -p "$pid" "$session" 2>ctl.err || fail "rtl ctl start for one that records"
+    equal "what a second start says" "$(cat ctl.err)" "rtl: process $pid is recording already"
+    refused 2 "'1s' is a time, and comes first: rtl ctl record 1s $pid" "$rtl" ctl record "$pid" 1s
+    refused 2 "'1s' .* rtl ctl record 1s, or rtl ctl start --duration 1s" "$rtl" ctl start 1s
+    refused 1 "process 10 is not .* the time comes first: rtl ctl record TIME PID" "$rtl" ctl record "$pid" 10
     "$rtl" ctl start "$session" "$pid" || fail "rtl ctl start SESSION PID"
     equal "status of PID" "$("$rtl" ctl status "$pid" --json | jq -r '.[0].pid')" "$pid"
     equal "what status counts" "$("$rtl" ctl status "$session" --json | jq -r '.[0] | "\(.seen) \(.skipped) \(.lost)"')" "130 100 0"
     "$rtl" ctl status "$session" | grep -q -E "^ *$pid +recording +130 " || { "$rtl" ctl status >ctl.out; fail "rtl ctl status shows something else"; }
     "$rtl" ctl stop "$session"
     run 3
+    program_was=$program_PID
     end 30 103
     equal "notes" "$(notes | paste -sd+)" "recording was stopped by rtl ctl+recording was started by rtl ctl+recording was stopped by rtl ctl"
     pauses "ctl.+ctl"
     refused 1 "process $pid is not being recorded" "$rtl" ctl stop -p "$pid"
     refused 1 "process $pid is not being recorded" "$rtl" ctl stop "$pid"
+    refused 1 "process $program_was is not being recorded" "$rtl" ctl stop "$program_was"
     refused 2 "no session at $session" "$rtl" ctl stop "$session"
     refused 2 "halt" "$rtl" ctl halt
     refused 2 "start\|stop\|status" "$rtl" ctl
@@ -245,6 +261,17 @@ orphan)
     wait "$pid" || fail "the program did not end well"
     ;;
 off)
+    # A recorder whose program has no GPU runtime yet, or never.
+    "$rtl" trace -q --gpu soft -o none.db -- sleep 1000 &
+    recorder=$!
+    for ((i = 0; i < 6000; i++)); do
+        ! "$rtl" ctl start $recorder 2>ctl.err || fail "a program without a GPU runtime is started"
+        ! grep -q 'no process of session .*: none has started a GPU runtime yet' ctl.err || break
+        sleep 0.01
+    done
+    [ $i -lt 6000 ] || fail "nobody says that no GPU runtime is there yet"
+    kill $recorder
+    wait $recorder || true
     # Before the first queue there is nobody who takes the request; it is taken before the first kernel.
     begin --start-off
     equal "state" "$(state)" stopped
@@ -277,7 +304,7 @@ later)
     end 29 17
     equal "pauses, all by rtl ctl" "$(ask t.db "SELECT count(*) FROM pauses WHERE why = 'ctl'")" 5
     begin --start-off
-    "$rtl" ctl start "$session" 2>ctl.err
+    "$rtl" ctl start "$program_PID" 2>ctl.err
     run 5
     again
     run 6
@@ -325,11 +352,12 @@ duration)
 
     # A window that rtl ctl opens and closes: what runs in it, before it is interrupted or over.
     for window in 1h 100ms; do
+        stops=2
         begin --start-off
         run 10
-        asked=(start --duration $window)
-        [ $window = 1h ] || asked=(record $window)
-        "$rtl" ctl "${asked[@]}" "$pid" 2>ctl.err &
+        asked=(start --duration $window "$pid")
+        [ $window = 1h ] || asked=(record $window "$program_PID")
+        "$rtl" ctl "${asked[@]}" 2>ctl.err &
         waiter=$!
         if [ $window = 1h ]; then
             until_state recording
@@ -345,9 +373,13 @@ duration)
             [ "$skipped" -le $((40 + ran)) ] || fail "$skipped kernels are left out, more than were around the window"
             end $((60 + ran - skipped)) "$skipped"
         else
+            "$rtl" ctl start "$pid" || fail "rtl ctl start"
+            "$rtl" ctl record 1ms "$pid" >ctl.out 2>ctl.err || fail "rtl ctl record of one that records"
+            grep -q "process $pid is recording already, and will be stopped in the end" ctl.err || fail "nobody says what a window ends"
+            stops=3
             end 0 40
         fi
-        equal "pauses around a window of $window" "$(ask t.db "SELECT count(*) FROM pauses")" 2
+        equal "pauses around a window of $window" "$(ask t.db "SELECT count(*) FROM pauses")" $stops
     done
     ;;
 steps)
