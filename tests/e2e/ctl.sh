@@ -69,6 +69,8 @@ end() {
     equal "the same of rtl check" "$(told_of --json t.db | jq .total.stopped)" "$2"
     ! grep -q -e '-m full' check.out || fail "rtl check advises the mode that was used"
     [ "$2" = 0 ] || grep -q 'left out while recording was stopped' check.out || fail "rtl check does not say why"
+    [ "$2" = 0 ] || [ "$1" = 0 ] || grep -q '^complete for what was to be recorded: ' check.out || fail "rtl check does not say that nothing else is left out"
+    [ "$2" != 0 ] || grep -q '^complete: ' check.out || fail "rtl check speaks of what was not to be recorded"
 }
 
 # told_of ARGUMENTS...: what rtl check says, also where all kernels were left out: on a busy machine that may be so.

@@ -237,7 +237,7 @@ FOUR_DIGITS, NEAR = 1e-3, 1 / 128 + 1e-3
 
 def check_window(typed):
     recorded, seen, skipped = map(
-        number, typed.find("rtl check serve.db", rf"^complete: ({COUNT}) of ({COUNT}) kernels, ({COUNT}) left out"))
+        number, typed.find("rtl check serve.db", rf"^complete for what was to be recorded: ({COUNT}) of ({COUNT}) kernels, ({COUNT}) left out"))
     equal("kernels that were seen", seen, sum(1 for _ in typed.executed("serve.db")))
     equal("kernels of the window", recorded, typed.ask("serve.db", "SELECT count(*) FROM kernels")[0][0])
     equal("kernels beside the window", skipped, seen - recorded)

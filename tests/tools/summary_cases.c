@@ -356,6 +356,19 @@ static void stop_in_between(struct rtl_ring *ring)
     atomic_store(&ring->header->ledger[0].withheld, 200);
 }
 
+static void stop_only(struct rtl_ring *ring)
+{
+    skip_some(ring);
+    atomic_store(&ring->header->ledger[0].stopped, 1500);
+}
+
+static void stop_and_lose(struct rtl_ring *ring)
+{
+    stop_only(ring);
+    atomic_fetch_add(&ring->header->ledger[0].seen, 1);
+    atomic_fetch_add(&ring->header->ledger[0].lost[RTL_LOST_RING], 1);
+}
+
 /* Why kernels were left out, each for its reason. */
 const char *Summary_LeftOutAndWhy(void)
 {
@@ -365,6 +378,12 @@ const char *Summary_LeftOutAndWhy(void)
     CHECK(verdict.complete);
     CHECK(strcmp(line, "complete: 5 of 1 505 kernels, 300 left out by the mode, 1 000 left out "
                        "while recording was stopped, 200 left out by their thread") == 0);
+    CHECK_DONE(verdict_of(stop_only, &verdict, line, sizeof line));
+    CHECK(verdict.complete);
+    CHECK(strcmp(line, "complete for what was to be recorded: 5 of 1 505 kernels, 1 500 left out "
+                       "while recording was stopped") == 0);
+    CHECK_DONE(verdict_of(stop_and_lose, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strncmp(line, "INCOMPLETE: ", 12) == 0);
     return NULL;
 }
 

@@ -508,6 +508,25 @@ static bool has_other_losses(const struct verdict *verdict)
     return lost > 0 || verdict->torn > 0;
 }
 
+/* Recording is stopped by the user or the program: what is left out for that alone was not to be in
+ * the trace. */
+static bool was_asked_for(const struct verdict *verdict)
+{
+    const struct account *kernels = &verdict->total;
+    const struct account *copies = &verdict->copies;
+    return kernels->stopped + copies->stopped > 0 && kernels->stopped == kernels->skipped &&
+           copies->stopped == copies->skipped;
+}
+
+static const char *word_of(const struct verdict *verdict)
+{
+    if (verdict->empty)
+        return "EMPTY";
+    if (verdict->complete)
+        return was_asked_for(verdict) ? "complete for what was to be recorded" : "complete";
+    return verdict->unknown ? "UNKNOWN" : "INCOMPLETE";
+}
+
 void account_line(const struct verdict *verdict, char *text, size_t size)
 {
     struct line line = {text, size, 0};
@@ -527,11 +546,7 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
     if (verdict->damage)
         append(&line, "DAMAGED: %s; ", verdict->damage);
     else
-        append(&line, "%s: ",
-               verdict->empty      ? "EMPTY"
-               : verdict->complete ? "complete"
-               : verdict->unknown  ? "UNKNOWN"
-                                   : "INCOMPLETE");
+        append(&line, "%s: ", word_of(verdict));
     append_account(&line, verdict, &verdict->total, "kernels");
     if (verdict->copies.seen || verdict->copies.stored) {
         append(&line, "; ");

@@ -195,43 +195,46 @@ static void show_damages(const struct damages *damages)
                    "changed by hand are told as well");
 }
 
-static void show_left_out(const struct verdict *verdict, const struct account *total)
+static void show_left_out(const struct verdict *verdict, const struct account *total,
+                          const char *what)
 {
     uint64_t by_mode = account_by_mode(total);
     if (by_mode)
         (void)printf("  left out %s: the mode does not record them\n"
                      "    what to do: record in full mode (rtl trace -m full)\n",
-                     show_count(by_mode).text);
+                     show_things(by_mode, what).text);
     if (total->stopped)
-        (void)printf("  left out %s: recording was stopped when they were submitted\n"
-                     "    what to do: see below when it was, and by whom\n",
-                     show_count(total->stopped).text);
+        (void)printf("  left out %s, as asked: recording was stopped when they were submitted; see "
+                     "below when that was, and by whom\n",
+                     show_things(total->stopped, what).text);
     if (total->withheld)
         (void)printf("  left out %s: the thread that submitted them had stopped the recording of "
                      "what it does (roctxProfilerPause)\n",
-                     show_count(total->withheld).text);
+                     show_things(total->withheld, what).text);
     if (total->untold)
         (void)printf("  left out %s: %srecording was stopped when they were submitted; this trace "
                      "does not tell\n    what to do: %ssee below when recording was stopped\n",
-                     show_count(total->untold).text,
+                     show_things(total->untold, what).text,
                      verdict->all_full ? "for the process or for their thread, "
                                        : "the mode does not record them, or ",
                      verdict->all_full ? "" : "record in full mode (rtl trace -m full), and ");
 }
 
-static void show_account(const struct verdict *verdict, const struct account *total)
+static void show_account(const struct verdict *verdict, const struct account *total,
+                         const char *what)
 {
     for (unsigned i = 0; i < RTL_LOSS_REASONS; ++i) {
         if (total->lost[i] == 0)
             continue;
-        (void)printf("  lost %s (%s): %s\n    what to do: %s\n", show_count(total->lost[i]).text,
-                     rtlLossName((rtl_loss_t)i), account_meaning((rtl_loss_t)i),
-                     account_advice((rtl_loss_t)i));
+        (void)printf("  lost %s (%s): %s\n    what to do: %s\n",
+                     show_things(total->lost[i], what).text, rtlLossName((rtl_loss_t)i),
+                     account_meaning((rtl_loss_t)i), account_advice((rtl_loss_t)i));
     }
-    show_left_out(verdict, total);
+    show_left_out(verdict, total, what);
     if (total->pending || total->unstored)
         (void)printf("  not accounted for %s: %s\n",
-                     show_count(total->pending + total->unstored).text, why_pending(verdict));
+                     show_things(total->pending + total->unstored, what).text,
+                     why_pending(verdict));
 }
 
 static void show_missing(const struct verdict *verdict, unsigned number)
@@ -296,8 +299,8 @@ static void show_opaque(const struct verdict *verdict)
 
 static void show_reasons(const struct verdict *verdict)
 {
-    show_account(verdict, &verdict->total);
-    show_account(verdict, &verdict->copies);
+    show_account(verdict, &verdict->total, "kernel");
+    show_account(verdict, &verdict->copies, "copy");
     show_opaque(verdict);
     show_kinds(verdict);
     show_state(verdict);
@@ -339,7 +342,8 @@ static void show_launches(const struct verdict *verdict)
         return;
     (void)printf("  graph launches: %s", show_count(verdict->graphs.launches).text);
     if (verdict->graphs.partial)
-        (void)printf(", %s with kernels missing (%s, %s)", show_count(verdict->graphs.partial).text,
+        (void)printf(", %s with kernels %s (%s, %s)", show_count(verdict->graphs.partial).text,
+                     verdict->complete ? "left out" : "missing",
                      show_things(verdict->graphs.missing, "kernel").text,
                      verdict->graphs.lost ? "which the ledger does not explain"
                                           : "as the ledger says");
