@@ -8,6 +8,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "sql_shell.h"
 #include "store/extent.h"
 
 #include <math.h>
@@ -179,6 +180,15 @@ static char *whole_statement(const char *text)
     return statement;
 }
 
+static int say_wrong(sqlite3 *db)
+{
+    char message[512];
+    char advice[256];
+    (void)snprintf(message, sizeof message, "%s", sqlite3_errmsg(db));
+    sql_shell_advise(db, message, advice, sizeof advice);
+    return say_fail(EXIT_USAGE, "the statement is wrong: %s%s", message, advice);
+}
+
 /* Runs all statements of the text, one after the other. */
 static int run_all(sqlite3 *db, const struct options *options, const char *text)
 {
@@ -188,7 +198,7 @@ static int run_all(sqlite3 *db, const struct options *options, const char *text)
     while (status == EXIT_FINE && *rest) {
         sqlite3_stmt *statement = NULL;
         if (sqlite3_prepare_v2(db, rest, -1, &statement, &rest) != SQLITE_OK)
-            return say_fail(EXIT_USAGE, "the statement is wrong: %s", sqlite3_errmsg(db));
+            return say_wrong(db);
         any = any || statement;
         if (statement)
             status = print_rows(db, statement, options);
@@ -201,8 +211,12 @@ static int run_all(sqlite3 *db, const struct options *options, const char *text)
 
 static int run(sqlite3 *db, const struct options *options)
 {
-    char *text = whole_statement(options->statement);
-    int status = run_all(db, options, text);
+    char *text = NULL;
+    int status = sql_shell_statement(db, options->statement, &text);
+    if (status == EXIT_FINE && !text)
+        text = whole_statement(options->statement);
+    if (status == EXIT_FINE)
+        status = run_all(db, options, text);
     sqlite3_free(text);
     return status;
 }
@@ -225,7 +239,8 @@ int cmd_sql(int argc, char **argv)
         "Examples:\n"
         "  rtl sql trace.db 'SELECT name, count(*), sum(duration) FROM kernels GROUP BY name'\n"
         "  rtl sql trace.db 'SELECT * FROM ledger' --json\n"
-        "  rtl sql trace.db top        (all of a table or view)";
+        "  rtl sql trace.db top        (all of a table or view)\n"
+        "  rtl sql trace.db .tables    (what there is; .schema: with columns)";
     static const struct argp argp = {option_list, parse_option, "FILE STATEMENT", doc, NULL,
                                      NULL,        NULL};
     struct options options = {0};

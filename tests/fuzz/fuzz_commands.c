@@ -76,6 +76,7 @@ static const struct invocation invocations[] = {
     {cmd_diff, {"rtl diff", TRACE, TRACE, "--", TRACE}},
     {cmd_diff, {"rtl diff", "-f", "kernels > 1%", "-f", "count > 1%", TRACE, TRACE}},
     {cmd_sql, {"rtl sql", "--headings", TRACE, "SELECT count(*), sum(duration) FROM kernels"}},
+    {cmd_sql, {"rtl sql", TRACE, ".schema"}},
     {cmd_export, {"rtl export", "-f", "--format", "chrome", "-o", OUTPUT, TRACE}},
     {cmd_export, {"rtl export", "-f", "--format", "perfetto", "-o", OUTPUT, TRACE}},
     {cmd_export, {"rtl export", "-f", "--format", "csv", "--table", "api", "-o", OUTPUT, TRACE}},

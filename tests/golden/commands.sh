@@ -61,6 +61,8 @@ try 0 2 -- graph show t.db 1
 try 0 2 -- graph show --layers t.db 1
 try 0 2 -- graph launches t.db 1
 try 0 -- sql t.db "SELECT count(*), sum(duration & 7) FROM kernels"
+try 0 -- sql t.db .tables
+try 0 -- sql t.db .schema
 for format in chrome perfetto csv rpd rocpd rocprofv3 html; do
     [ $format != html ] || [ -e "$viewer" ] || continue
     try 0 -- export -f --format $format -o whole t.db

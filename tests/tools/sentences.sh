@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Each mistake on the command line has a sentence that names it, and its status.
 source "$(dirname "$0")/../common/wrong.sh"
+docs=$(cd "$(dirname "$0")/../../docs" && pwd)
 source "$(dirname "$0")/lib.sh"
 
 # Commands.
@@ -204,6 +205,36 @@ wrong 2 "no such table: nowhere" -- "$rtl" sql led.db 'SELECT * FROM nowhere'
 wrong 2 "none.db" -- "$rtl" sql none.db 'SELECT 1'
 wrong 2 "no such table: nowhere" -- "$rtl" sql led.db nowhere
 wrong 2 "--headings" "--json" -- "$rtl" sql led.db --headings --json 'SELECT 1'
+# What users of sqlite3 and of other tools' databases type first.
+wrong 2 "no such table: kernals, did you mean kernels?" -- "$rtl" sql led.db 'SELECT * FROM kernals'
+wrong 2 "no such table: rang, did you mean ranges?" -- "$rtl" sql led.db rang
+wrong 2 "no such table: nowhere; .tables names all" -- "$rtl" sql led.db nowhere
+wrong 2 "no such column: nme; .schema TABLE" -- "$rtl" sql led.db 'SELECT nme FROM kernels'
+wrong 2 "no such table: CUPTI_ACTIVITY_KIND_KERNEL; it is kernels here" -- "$rtl" sql led.db 'SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL'
+wrong 2 "no such table: rocpd_region; it is api here" -- "$rtl" sql led.db rocpd_region
+wrong 2 "there is no table 'nowhere', see .tables" -- "$rtl" sql led.db '.schema nowhere'
+wrong 2 "'a b' is more than one table" -- "$rtl" sql led.db '.tables a b'
+for command in '.headers on' '.mode csv' .quit .dump; do
+    wrong 2 "'${command%% *}'" .tables --headings --json "'rtl export FILE -F csv'" -- "$rtl" sql led.db "$command"
+done
+wrong 2 "there is no '-header' here" --headings -- "$rtl" sql -header led.db top
+wrong 2 "there is no '--header' here" --headings -- "$rtl" sql --header led.db top
+wrong 2 "there is no '-csv' here" "'rtl export FILE -F csv" -- "$rtl" sql -csv led.db top
+wrong 2 "there is no '-json' here" "it is --json" -- "$rtl" sql -json led.db top
+"$rtl" sql led.db .tables >tables.out || fail "rtl sql .tables"
+while read -r table; do
+    equal "columns of $table" "$("$rtl" sql led.db ".schema $table" | grep "^$table|")" \
+        "$table|$("$rtl" sql --headings led.db "SELECT * FROM $table LIMIT 0" | sed 's/|/, /g')"
+done <tables.out
+[ "$(wc -l <tables.out)" -ge 40 ] || fail "there are only $(wc -l <tables.out) tables"
+! grep -q -e stored_ -e _chunks tables.out || fail ".tables has what is RTL's own"
+sed -n '/shows the tables above, and the following/,/^`symbols` has/p' "$docs/format.md" | sed -n 's/^| \([a-z_]*\) |.*/\1/p' >documented.out
+[ -s documented.out ] || fail "docs/format.md names no tables"
+while read -r table; do
+    grep -q -x "$table" tables.out || fail ".tables does not have $table, which docs/format.md has"
+done <documented.out
+equal "tables like a pattern" "$("$rtl" sql led.db '.tables kern%' | xargs)" "kernel kernel_counters kernel_stats kernels"
+equal "tables in JSON" "$("$rtl" sql --json led.db .tables | jq -r '.[].name' | cmp - tables.out && echo same)" same
 for table in top busy ledger; do
     equal "all of $table" "$("$rtl" sql --json led.db $table)" "$("$rtl" sql --json led.db "SELECT * FROM $table")"
 done

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *name, *here;
@@ -193,5 +194,29 @@ const char *elsewhere_option(const char *command, const char *option)
         if (strcmp(command, options[i].command) == 0 &&
             strncmp(option, options[i].option, length) == 0 && options[i].option[length] == '\0')
             return options[i].here;
+    return NULL;
+}
+
+/* Of Nsight Systems' SQLite and of rocpd 3.0. */
+static const struct {
+    const char *name, *here;
+} tables[] = {
+    {"CUPTI_ACTIVITY_KIND_KERNEL", "kernels"},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", "copies"},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", "api"},
+    {"NVTX_EVENTS", "ranges"},
+    {"rocpd_kernel_dispatch", "kernels"},
+    {"rocpd_memory_copy", "copies"},
+    {"rocpd_region", "api"},
+    {"rocpd_info_agent", "agents"},
+    {"rocpd_info_process", "processes"},
+    {"rocpd_info_thread", "threads"},
+};
+
+const char *elsewhere_table(const char *name)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
+        if (strcasecmp(name, tables[i].name) == 0)
+            return tables[i].here;
     return NULL;
 }
