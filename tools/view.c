@@ -3,9 +3,7 @@
 #include "common/filter.h"
 #include "common/output.h"
 #include "common/parse.h"
-#include "common/plain.h"
 #include "common/say.h"
-#include "common/show.h"
 #include "common/trace_command.h"
 #include "common/written.h"
 
@@ -137,6 +135,7 @@ static int name_page(struct view *view)
     return status;
 }
 
+/* rtl export tells its name. */
 static int make_page(struct view *view)
 {
     static char words[][9] = {"rtl view", "--format", "html", "--output", "--force", "--"};
@@ -228,8 +227,6 @@ int cmd_view(int argc, char **argv)
         status = name_page(&view);
     if (status == EXIT_FINE)
         status = make_page(&view);
-    if (status == EXIT_FINE)
-        (void)printf("%s\n", show_terminal(stdout) ? plain(view.page) : view.page);
     status = written(status);
     if (status == EXIT_FINE && !view.closed)
         status = open_page(&view);

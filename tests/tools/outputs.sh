@@ -40,6 +40,28 @@ fine "$rtl" export t.db -F rpd -o old.rpd
 fine env SOFTGPU_PLUGINS="$build/tests/lib/e2e_plugin.so" "${record[@]}" -m full -o storm.db -- "$build/tests/bin/hsa_storm" --dispatches 30000 \
     --batch 16 --threads 2 --queues 2
 
+# Files that were made are told, once each and on the standard output alone; what goes there, or to a device, has no such line.
+mkdir told
+for format in $formats; do
+    equal "what $format tells of a file" "$("$rtl" export t.db -F "$format" -o told/"$format")" told/"$format"
+    [ -s told/"$format" ] || fail "$format tells of a file that is not there"
+done
+(cd told && cp ../t.db own.db && for format in $formats; do "$rtl" export own.db -F "$format" -f; done) >told.out
+equal "files that are told" "$(sort -u told.out | xargs)" "$(find told -name 'own.*' ! -name own.db -printf '%f\n' | sort | xargs)"
+"$rtl" export storm.db -F chrome --split-size 1M -o told/part.json >parts.out || fail "parts"
+[ "$(wc -l <parts.out)" -gt 2 ] || fail "there are no parts"
+equal "parts that are told" "$(sort parts.out | xargs)" "$(find told -name 'part-*.json' | sort | xargs)"
+"$rtl" export storm.db -F csv -o told/whole.csv >csv.out
+for place in - /dev/stdout /dev/fd/1; do
+    equal "rows on $place" "$("$rtl" export storm.db -F csv -o $place | sum)" "$(sum told/whole.csv)"
+done
+"$rtl" export storm.db -F rpd -o /dev/fd/7 7>told/seven.rpd >seven.out || fail "rpd to a descriptor"
+[ ! -s seven.out ] || fail "a descriptor is told as a file"
+! "$rtl" export t.db -F csv -o told/csv >again.out 2>again.err || fail "a file was replaced"
+[ ! -s again.out ] || fail "a file that was not made is told"
+equal "the page of rtl view" "$("$rtl" view -n -o told/page.html t.db)" told/page.html
+rm -r told
+
 # FIFOs, and a device where one can be made: written to, and still there.
 for format in $formats; do
     fine "$rtl" export t.db -F "$format" -o plain-"$format"

@@ -18,7 +18,8 @@ printf '#!/bin/sh\n' >named/info
 chmod +x named/info
 wrong 2 "'rtl trace -- named/info'" -- "$rtl" named/info
 (cd named && wrong 2 "'rtl trace -- ./info'" -- "$rtl" ./info)
-PATH=$PATH:$scratch/named wrong 2 "'rtl trace -- summit'" -- sh -c 'mv named/info named/summit; exec "$0" summit' "$rtl"
+mv named/info named/summit
+PATH=$PATH:$PWD/named wrong 2 "'rtl trace -- summit'" -- "$rtl" summit
 wrong 2 "'rtl summary none.db'" -- "$rtl" none.db
 # What other profilers call commands: what is named exists.
 for pair in profile:trace run:trace launch:"trace --start-off" start:"ctl start" sessions:"ctl status" stats:summary open:view avail:"trace --metrics list"; do
@@ -141,7 +142,7 @@ done
 
 # What does not fit, is named twice, or is of another kind.
 mkfifo fifo
-"$rtl" export led.db -F rpd -o led.rpd
+"$rtl" export led.db -F rpd -o led.rpd >made.out
 wrong 2 "'99999999999'" "--top" -- "$rtl" summary led.db --top 99999999999
 for number in 18446744073709551616 18446744073709551617 99999999999999999999; do
     for command in summary timeline "export -F csv -o none.csv" "view -n"; do
@@ -246,6 +247,10 @@ wrong 2 "'convert'" "rtl export" -- "$rtl" convert led.db
 wrong 2 "'top'" "rtl sql FILE top" -- "$rtl" top led.db
 wrong 2 "led.rpd" "rtl import led.rpd -o NEW.db" -- "$rtl" summary led.rpd
 wrong 2 "'svg'" "chrome, perfetto" -- "$rtl" export led.db -F svg
+wrong 2 "'json'" chrome rocprofv3 -- "$rtl" export led.db -F json
+wrong 2 "'PFTRACE'" "it is perfetto" -- "$rtl" export led.db -F PFTRACE
+wrong 2 "'sqlite'" "rpd and rocpd" -- "$rtl" export led.db -F sqlite
+wrong 2 "there is no '--type'" "--format" -- "$rtl" export led.db --type sqlite
 wrong 2 "csv" "chrome" -- "$rtl" export led.db -F chrome -F csv
 wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd
 wrong 2 "'csvv'" "--format" -- "$rtl" export led.db --to csvv

@@ -16,7 +16,7 @@ forms() {
         "diff t.db t.db" "diff --json t.db t.db" "steps t.db" "steps --json --list t.db" "graph costs t.db" "graph costs --json t.db" "idle t.db" "idle --json t.db" "timeline t.db" "timeline --json t.db" "summary t.db --top 0" \
         "graph list t.db" "graph list --json t.db" "graph list a.db" "graph show t.db 1" "graph show --json t.db 1" \
         "graph show --layers t.db 1" "graph launches t.db 1" "graph launches --json t.db 1" "graph diff t.db 1 1" "graph diff --json t.db 1 1" "graph --help" "graph list --help" \
-        "merge -f m.db a.db" "merge -f --json m.db a.db" "ranges t.db" "ranges --json t.db" "view -n -o page.html a.db" "report -o report.html a.db" "report --json a.db" "export --usage"
+        "merge -f m.db a.db" "merge -f --json m.db a.db" "ranges t.db" "ranges --json t.db" "view -n -o page.html a.db" "export -f -F csv -o table.csv a.db" "report -o report.html a.db" "report --json a.db" "export --usage"
     for command in summary info check ranges; do
         printf '%s\n' "$command a.db" "$command --json a.db" "$command t.db"
     done

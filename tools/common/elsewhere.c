@@ -197,6 +197,31 @@ const char *elsewhere_option(const char *command, const char *option)
     return NULL;
 }
 
+static const struct {
+    const char *name, *here;
+} formats[] = {
+    {"json", "chrome and rocprofv3 are JSON"},
+    {"kineto", "it is chrome"},
+    {"trace", "it is chrome"},
+    {"pftrace", "it is perfetto"},
+    {"perfetto-trace", "it is perfetto"},
+    {"proto", "it is perfetto"},
+    {"sqlite", "rpd and rocpd are databases of SQLite, as the trace itself is (rtl sql)"},
+    {"sqlite3", "rpd and rocpd are databases of SQLite, as the trace itself is (rtl sql)"},
+    {"db", "rpd and rocpd are databases of SQLite, as the trace itself is (rtl sql)"},
+    {"htm", "it is html"},
+    {"text", "'rtl summary FILE' writes text"},
+    {"txt", "'rtl summary FILE' writes text"},
+};
+
+const char *elsewhere_format(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; ++i)
+        if (strcasecmp(name, formats[i].name) == 0)
+            return formats[i].here;
+    return NULL;
+}
+
 /* Of Nsight Systems' SQLite and of rocpd 3.0. */
 static const struct {
     const char *name, *here;

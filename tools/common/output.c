@@ -538,6 +538,11 @@ void output_drop(struct output *output)
         end(output);
 }
 
+bool output_is_file(const struct output *output)
+{
+    return output->path && output->path[0] && output->device < 0;
+}
+
 bool output_is_device(const char *name)
 {
     struct stat status;

@@ -58,6 +58,10 @@ void output_signals(void);
 /** Begins a result at `name`. */
 int output_begin(struct output *output, const char *name, const struct output_rules *rules);
 
+/** True if a begun result gets a file of its own: it is neither the standard output nor a device.
+ */
+bool output_is_file(const struct output *output);
+
 /** Closes `fd` of a stream whose end has been written. 0, or an errno. */
 int output_close(struct output *output);
 

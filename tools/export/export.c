@@ -2,6 +2,7 @@
 #include "export/export.h"
 
 #include "common/command.h"
+#include "common/elsewhere.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
@@ -74,8 +75,11 @@ static int parse_format(const char *name, const struct exporter **exporter)
 {
     char list[256] = "";
     const struct exporter *format = find_format(name);
+    const char *here = elsewhere_format(name);
     if (format)
         return take_format(format, exporter);
+    if (here)
+        return say_fail(EINVAL, "there is no format '%s': %s", name, here);
     for (size_t i = 0; i < EXPORTERS; ++i) {
         size_t used = strlen(list);
         (void)snprintf(list + used, sizeof list - used, "%s%s",
@@ -342,7 +346,9 @@ int cmd_export(int argc, char **argv)
         "  rocpd      a database of rocprofiler-sdk, rocpd 3.0\n"
         "  rocprofv3  JSON as rocprofv3 writes it, for TraceLens\n"
         "  html       a page for the browser, one file that needs no network\n\n"
-        "Files get their names when all is written; those that exist stay, unless -f is given.\n\n"
+        "Files get their names, which are printed then, when all is written; those that exist "
+        "stay, "
+        "unless -f is given.\n\n"
         "Examples:\n"
         "  rtl export trace.db --format csv --table launches -o -";
     const struct argp argp = {.options = option_list,

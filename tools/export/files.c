@@ -2,7 +2,9 @@
 #include "export/export.h"
 
 #include "common/command.h"
+#include "common/plain.h"
 #include "common/say.h"
+#include "common/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,12 +131,23 @@ int export_file_failed(const struct export *export, int error)
                     files->outputs[files->count - 1]->name, say_errno(error));
 }
 
+/* Gives a file its name, and tells it. */
+static int commit(struct output *output)
+{
+    char *name = output_is_file(output) ? strdup(output->name) : NULL;
+    int status = output_commit(output);
+    if (status == EXIT_FINE && name)
+        (void)printf("%s\n", show_terminal(stdout) ? plain(name) : name);
+    free(name);
+    return status;
+}
+
 int export_files_commit(struct export *export)
 {
     const struct export_files *files = &export->files;
     int status = EXIT_FINE;
     for (size_t i = 0; i < files->count && status == EXIT_FINE; ++i)
-        status = output_commit(files->outputs[i]);
+        status = commit(files->outputs[i]);
     return status;
 }
 
