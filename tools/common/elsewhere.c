@@ -70,7 +70,8 @@ static const char parts_of_time[] =
     "'rtl ctl record TIME'";
 static const char begins_off[] = "it is --start-off";
 static const char all_kernels[] =
-    "all kernels are recorded, and 'rtl summary FILE --kernel REGEX' shows some of them";
+    "all kernels are recorded, and 'rtl summary FILE --kernel REGEX' shows some; --kernel names "
+    "those of which --counting kernel reads counters";
 static const char kernels_of_ranges[] = "'rtl ranges FILE --kernels' has the kernels of each range";
 static const char forced[] = "it is --force (-f)";
 static const char file_or_time[] =
