@@ -189,7 +189,7 @@ def arguments():
                 continue
             done = run(*words, path, *more)
             look([*words, path], done.stderr)
-            if words[0] not in ("view", "report", "demo"):
+            if words[0] not in ("view", "report", "demo", "export"): # a script gets the name of what was made as it is
                 look([*words, path], done.stdout)
     for word in ("--" + TEXT, "-\x1b", TEXT, "-o" + TEXT):
         for command in ("trace", "summary", "graph", "info", "check", "export", "view", "merge", "import", "doctor", "bench", "ctl", "demo", "sql", "ranges", "steps", "idle", "memory", "timeline", "report", "diff"):
