@@ -16,7 +16,7 @@ static int is_hip(struct dl_phdr_info *library, size_t size, void *unused)
 __attribute__((constructor)) static void load_cache(void)
 {
     const char *wanted =
-        getenv("RTL_TEST_COMGR_CACHE"); // off: where HIP's own need of memory matters
+        secure_getenv("RTL_TEST_COMGR_CACHE"); // off: where HIP's own need of memory matters
     if (!(wanted && strcmp(wanted, "off") == 0) && dl_iterate_phdr(is_hip, NULL)) {
         dlopen(COMGR_CACHE, RTLD_LAZY); // without it HIP finds the real one
     }
