@@ -53,6 +53,36 @@ equal "files that are told" "$(sort -u told.out | xargs)" "$(find told -name 'ow
 "$rtl" export storm.db -F chrome --split-size 1M -o told/part.json >parts.out || fail "parts"
 [ "$(wc -l <parts.out)" -gt 2 ] || fail "there are no parts"
 equal "parts that are told" "$(sort parts.out | xargs)" "$(find told -name 'part-*.json' | sort | xargs)"
+# Packed: the same within, under a name that says it.
+for format in chrome perfetto csv rocprofv3; do
+    "$rtl" export storm.db -F $format -o plain >packed.out
+    packed=$("$rtl" export storm.db -F $format -z)
+    [[ $packed == storm*.gz ]] || fail "$format packed is called $packed"
+    equal "$format packed" "$(zcat "$packed" | sum)" "$(sum plain)"
+    equal "$format packed on the standard output" "$("$rtl" export storm.db -F $format -z -o - | zcat | sum)" "$(sum plain)"
+    rm plain "$packed"
+done
+"$rtl" export storm.db -o told/of.json.gz --split-size 1M >packed.out
+equal "names of packed parts" "$(head -n 2 packed.out | xargs)" "told/of-1.json.gz told/of-2.json.gz"
+zcat told/of-2.json.gz | python3 -c 'import json, sys; json.load(sys.stdin)["traceEvents"]' || fail "a packed part is no JSON"
+for format in rpd rocpd html; do
+    refused=0
+    "$rtl" export storm.db -F $format -z >packed.out 2>packed.err || refused=$?
+    equal "$format packed" "$refused $(cat packed.err)" "2 rtl: --gzip: nobody reads $format packed"
+done
+# Without rows of counters: nothing else is missing.
+"$rtl" export storm.db -F chrome -o told/counters.json >packed.out
+"$rtl" export storm.db -F chrome --no-counters -o told/without.json >packed.out
+"$rtl" export storm.db -F perfetto -o told/counters.pftrace >packed.out
+"$rtl" export storm.db -F perfetto --no-counters -o told/without.pftrace >packed.out
+python3 - <<'END' || fail "counters are left out, and what else?"
+import json
+def events(name):
+    return [event for event in json.load(open(f"told/{name}.json"))["traceEvents"] if event["ph"] != "C"]
+counters, without = (open(f"told/{name}.pftrace", "rb").read() for name in ("counters", "without"))
+assert events("counters") == events("without")
+assert b"depth" in counters and b"depth" not in without and len(without) < len(counters)
+END
 "$rtl" export storm.db -F csv -o told/whole.csv >csv.out
 for place in - /dev/stdout /dev/fd/1; do
     equal "rows on $place" "$("$rtl" export storm.db -F csv -o $place | sum)" "$(sum told/whole.csv)"

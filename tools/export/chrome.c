@@ -553,7 +553,8 @@ static rtl_status_t write_kernel(struct chrome *chrome, const struct export_even
     row(chrome, pid, tid);
     out_text(&chrome->out, "}");
     write_flow(chrome, event, pid, tid);
-    write_counts(chrome, event);
+    if (!chrome->export->no_counters)
+        write_counts(chrome, event);
     return spans_kernel(chrome->spans, event, stream);
 }
 
@@ -682,5 +683,6 @@ static int run(struct export *export)
     return status;
 }
 
-const struct exporter export_chrome = {"chrome", ".json",
-                                       EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_STREAMS, run};
+const struct exporter export_chrome = {
+    "chrome", ".json",
+    EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_STREAMS | EXPORT_GZIP | EXPORT_COUNTERS, run};

@@ -359,4 +359,5 @@ static int run(struct export *export)
 }
 
 const struct exporter export_csv = {
-    "csv", ".csv", EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_TABLES | EXPORT_STREAMS, run};
+    "csv", ".csv", EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_TABLES | EXPORT_STREAMS | EXPORT_GZIP,
+    run};

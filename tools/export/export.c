@@ -25,11 +25,20 @@ struct options {
     const char *path, *output, *table, *families;
     const struct exporter *exporter;
     struct filter filter;
-    bool force, per_rank;
+    bool force, per_rank, gzip, no_counters;
     uint64_t split_size, detail, page_size;
 };
 
-enum { KEY_TO = 256, KEY_SPLIT, KEY_PER_RANK, KEY_TABLE, KEY_DETAIL, KEY_PAGE_SIZE, KEY_FAMILIES };
+enum {
+    KEY_TO = 256,
+    KEY_SPLIT,
+    KEY_PER_RANK,
+    KEY_TABLE,
+    KEY_DETAIL,
+    KEY_PAGE_SIZE,
+    KEY_FAMILIES,
+    KEY_NO_COUNTERS
+};
 
 static const struct argp_option option_list[] = {
     {"format", 'F', "FORMAT", 0, "the format, see below", 0},
@@ -40,6 +49,14 @@ static const struct argp_option option_list[] = {
     {"per-rank", KEY_PER_RANK, NULL, 0, "a file for each process: NAME-rankR.json", 0},
     {"split-size", KEY_SPLIT, "SIZE", 0,
      "begin a new file when one reaches this size, such as 400M: NAME-1.json, NAME-2.json, …", 0},
+    {"gzip", 'z', NULL, 0,
+     "pack chrome, perfetto, csv and rocprofv3 with gzip, as their readers take them; a FILE that "
+     "ends in .gz is",
+     0},
+    {"no-counters", KEY_NO_COUNTERS, NULL, 0,
+     "of perfetto and chrome: leave out rows of counters (kernels that run, depth of queues, "
+     "hardware counters)",
+     0},
     {"table", KEY_TABLE, "TABLE", 0,
      "of CSV: kernels (default), copies, api, ranges, launches, kernel_counters, range_counters or "
      "counter_collection",
@@ -150,6 +167,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_size("detail", value, &options->detail);
     case KEY_PAGE_SIZE:
         return parse_size("page-size", value, &options->page_size);
+    case 'z':
+        options->gzip = true;
+        return 0;
+    case KEY_NO_COUNTERS:
+        options->no_counters = true;
+        return 0;
     case KEY_FAMILIES:
         return parse_once("families", value, &options->families);
     case KEY_TABLE:
@@ -182,6 +205,10 @@ static int check_can(const struct options *options)
         return say_fail(EXIT_USAGE, "--page-size: %s has all there is", name);
     if (options->families && !(can & EXPORT_FAMILIES))
         return say_fail(EXIT_USAGE, "--families: %s has no families of kernels", name);
+    if (options->gzip && !(can & EXPORT_GZIP))
+        return say_fail(EXIT_USAGE, "--gzip: nobody reads %s packed", name);
+    if (options->no_counters && !(can & EXPORT_COUNTERS))
+        return say_fail(EXIT_USAGE, "--no-counters: %s has no rows of them", name);
     if (to_stdout && !(can & EXPORT_STREAMS))
         return say_fail(EXIT_USAGE, "-o -: %s needs a file", name);
     if (to_stdout && (options->split_size || options->per_rank))
@@ -289,14 +316,22 @@ static int run(struct export *export, const struct options *options)
     return status;
 }
 
+static bool has_ending(const char *output, size_t length, const char *ending)
+{
+    size_t size = strlen(ending);
+    return length > size && strncmp(output + length - size, ending, size) == 0;
+}
+
 /* Where several formats have an ending, the first one is meant. */
 static const struct exporter *format_of(const char *output)
 {
-    const char *ending = output ? strrchr(output, '.') : NULL;
-    if (ending && strcmp(ending, ".pftrace") == 0)
+    size_t length = output ? strlen(output) : 0;
+    if (output && export_is_packed(output))
+        length -= strlen(EXPORT_PACKED);
+    if (has_ending(output, length, ".pftrace"))
         return &export_perfetto;
-    for (size_t i = 0; ending && i < EXPORTERS; ++i)
-        if (strcmp(exporters[i]->ending, ending) == 0 && strcmp(ending, ".db") != 0)
+    for (size_t i = 0; i < EXPORTERS; ++i)
+        if (has_ending(output, length, exporters[i]->ending))
             return exporters[i];
     return NULL;
 }
@@ -327,7 +362,9 @@ static int with_trace(const struct options *options)
                              .page_size = options->page_size,
                              .families = families,
                              .force = options->force,
-                             .per_rank = options->per_rank};
+                             .per_rank = options->per_rank,
+                             .gzip = options->gzip,
+                             .no_counters = options->no_counters};
     int status = export.trace ? run(&export, options) : EXIT_USAGE;
     rtlTraceClose(export.trace);
     family_rules_free(families);
@@ -361,6 +398,9 @@ int cmd_export(int argc, char **argv)
     bool parsed = parse(&argp, argc, argv, 0, &options) == 0;
     if (parsed && !options.exporter)
         options.exporter = format_of(options.output);
+    if (parsed && options.exporter && options.exporter->can & EXPORT_GZIP && options.output &&
+        export_is_packed(options.output))
+        options.gzip = true;
     if (parsed && check_options(&options) == EXIT_FINE)
         status = with_trace(&options);
     filter_free(&options.filter);

@@ -50,12 +50,14 @@ struct export_event {
 
 /** What an exporter can do. */
 enum export_can {
-    EXPORT_SPLITS = 1,   /**< --split-size */
-    EXPORT_PER_RANK = 2, /**< --per-rank */
-    EXPORT_TABLES = 4,   /**< --table */
-    EXPORT_STREAMS = 8,  /**< -o - */
-    EXPORT_DETAIL = 16,  /**< --detail, --page-size */
-    EXPORT_FAMILIES = 32 /**< --families */
+    EXPORT_SPLITS = 1,    /**< --split-size */
+    EXPORT_PER_RANK = 2,  /**< --per-rank */
+    EXPORT_TABLES = 4,    /**< --table */
+    EXPORT_STREAMS = 8,   /**< -o - */
+    EXPORT_DETAIL = 16,   /**< --detail, --page-size */
+    EXPORT_FAMILIES = 32, /**< --families */
+    EXPORT_GZIP = 64,     /**< --gzip */
+    EXPORT_COUNTERS = 128 /**< --no-counters */
 };
 
 struct export;
@@ -106,6 +108,8 @@ struct export
     struct family_rules *families; /**< NULL: the format has none */
     bool force;                    /**< files may be replaced */
     bool per_rank;
+    bool gzip;        /**< streams are packed */
+    bool no_counters; /**< rows of counters are left out */
     /** The processes that are wanted, of those in the trace; `only`: of --per-rank, else NULL. */
     const rtl_process_t *processes;
     size_t process_count;
@@ -151,6 +155,12 @@ int export_file_failed(const struct export *export, int error);
 /** Names of files: sets where they go by `output` (NULL: beside the trace's name, in this folder).
  */
 int export_files_begin(struct export *export, const char *output);
+
+/** The ending of what gzip has packed. */
+#define EXPORT_PACKED ".gz"
+
+/** True if a name ends so. */
+bool export_is_packed(const char *path);
 
 /** Gives all files their names; if one cannot have it, those that are left are removed. */
 int export_files_commit(struct export *export);

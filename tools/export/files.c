@@ -16,12 +16,30 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* How much of a name is before its ending: NAME.json.gz ends in .json.gz. */
+static size_t stem_of(const char *path)
+{
+    const char *name = base_name(path);
+    size_t length = strlen(name);
+    if (export_is_packed(path))
+        length -= strlen(EXPORT_PACKED);
+    size_t at = length > 0 ? length - 1 : 0;
+    while (at > 0 && name[at] != '.')
+        --at;
+    return (size_t)(name - path) + (at > 0 ? at : length);
+}
+
+bool export_is_packed(const char *path)
+{
+    size_t length = strlen(path);
+    size_t ending = strlen(EXPORT_PACKED);
+    return length > ending && strcmp(path + length - ending, EXPORT_PACKED) == 0;
+}
+
 /* Parts `path` into stem and ending. */
 static int part_name(struct export_files *files, const char *path)
 {
-    const char *name = base_name(path);
-    const char *dot = strrchr(name, '.');
-    size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path);
+    size_t stem = stem_of(path);
     if (stem >= sizeof files->stem || strlen(path) - stem >= sizeof files->ending)
         return say_fail(EXIT_USAGE, "'%s' is too long a name", path);
     memcpy(files->stem, path, stem);
@@ -41,7 +59,8 @@ int export_files_begin(struct export *export, const char *output)
                         export->per_rank ? "per-rank" : "split-size");
     int status = part_name(files, output ? output : base_name(export->path));
     if (!output)
-        (void)snprintf(files->ending, sizeof files->ending, "%s", export->exporter->ending);
+        (void)snprintf(files->ending, sizeof files->ending, "%s%s", export->exporter->ending,
+                       export->gzip ? EXPORT_PACKED : "");
     return status;
 }
 

@@ -8,6 +8,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LEVEL       3         /* as of what is packed in pages (common/bytes.c) */
+#define GZIP_WINDOW (15 + 16) /* 15 bits, with gzip's head */
+
+static int begin_gzip(struct out *out)
+{
+    out->gzip = (z_stream){0};
+    if (!out->export->gzip)
+        return 0;
+    return deflateInit2(&out->gzip, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK
+               ? 0
+               : ENOMEM;
+}
+
+static void end_gzip(struct out *out)
+{
+    if (out->gzip.state)
+        (void)deflateEnd(&out->gzip);
+    out->gzip = (z_stream){0};
+}
+
 int out_begin(struct out *out, struct export *export)
 {
     out->export = export;
@@ -18,25 +38,53 @@ int out_begin(struct out *out, struct export *export)
     if (!out->output)
         return EXIT_USAGE;
     out->terminal = isatty(out->output->fd) == 1;
+    out->error = begin_gzip(out);
     return EXIT_FINE;
 }
 
-static void flush(struct out *out)
+static void write_bytes(struct out *out, const void *bytes, size_t size)
 {
     size_t done = 0;
-    while (done < out->used && !out->error) {
-        ssize_t count = write(out->output->fd, out->buffer + done, out->used - done);
+    while (done < size && !out->error) {
+        ssize_t count = write(out->output->fd, (const char *)bytes + done, size - done);
         if (count >= 0)
             done += (size_t)count;
         else if (errno != EINTR)
             out->error = errno;
     }
+}
+
+/* `flush`: Z_NO_FLUSH, or Z_FINISH at the end. */
+static void write_packed(struct out *out, int flush)
+{
+    unsigned char packed[OUT_BUFFER];
+    out->gzip.next_in = (unsigned char *)out->buffer;
+    out->gzip.avail_in = (unsigned)out->used;
+    do {
+        out->gzip.next_out = packed;
+        out->gzip.avail_out = sizeof packed;
+        (void)deflate(&out->gzip, flush); /* which fails of wrong arguments only */
+        write_bytes(out, packed, sizeof packed - out->gzip.avail_out);
+    } while (out->gzip.avail_out == 0 && !out->error);
+}
+
+static void flush(struct out *out)
+{
+    if (out->gzip.state && !out->error)
+        write_packed(out, Z_NO_FLUSH);
+    else
+        write_bytes(out, out->buffer, out->used);
     out->used = 0;
 }
 
 int out_end(struct out *out)
 {
-    flush(out);
+    if (out->gzip.state && !out->error)
+        write_packed(out, Z_FINISH);
+    else
+        flush(out);
+    out->used = 0;
+    end_gzip(out);
     int error = output_close(out->output);
     if (error && !out->error)
         out->error = error;
@@ -45,6 +93,7 @@ int out_end(struct out *out)
 
 void out_drop(struct out *out)
 {
+    end_gzip(out);
     if (out->output)
         (void)output_close(out->output);
     out->output = NULL;

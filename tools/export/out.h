@@ -7,6 +7,7 @@
 #include "export/export.h"
 
 #include <stddef.h>
+#include <zlib.h>
 
 #define OUT_BUFFER 65536u
 
@@ -15,7 +16,8 @@ struct out {
     struct output *output;
     bool terminal;    /**< the output is one */
     int error;        /**< errno of the first write that failed, 0 if none did */
-    uint64_t written; /**< bytes, those in the buffer included */
+    uint64_t written; /**< bytes, those in the buffer included, before they are packed */
+    z_stream gzip;    /**< with --gzip; `state` NULL: it has not begun, or has ended */
     size_t used;
     char buffer[OUT_BUFFER];
 };

@@ -539,8 +539,10 @@ static void write_kernel(struct perfetto *perfetto, const struct export_event *e
     origin(perfetto, event, launch == NULL);
     packets_end_event(&perfetto->packets, kernel->start);
     packets_end_slice(&perfetto->packets, track, kernel->end);
-    count_kernel(perfetto, event);
-    write_counts(perfetto, event);
+    if (!perfetto->export->no_counters) {
+        count_kernel(perfetto, event);
+        write_counts(perfetto, event);
+    }
     perfetto->packets.failed |= track == 0;
 }
 
@@ -632,5 +634,6 @@ static int run(struct export *export)
     return result;
 }
 
-const struct exporter export_perfetto = {"perfetto", ".perfetto-trace",
-                                         EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_STREAMS, run};
+const struct exporter export_perfetto = {
+    "perfetto", ".perfetto-trace",
+    EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_STREAMS | EXPORT_GZIP | EXPORT_COUNTERS, run};

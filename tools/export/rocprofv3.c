@@ -497,5 +497,5 @@ static int run(struct export *export)
     return status;
 }
 
-const struct exporter export_rocprofv3 = {"rocprofv3", "_results.json", EXPORT_PER_RANK | EXPORT_STREAMS,
-                                          run};
+const struct exporter export_rocprofv3 = {"rocprofv3", "_results.json",
+                                          EXPORT_PER_RANK | EXPORT_STREAMS | EXPORT_GZIP, run};
