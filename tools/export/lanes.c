@@ -89,7 +89,6 @@ struct lane *lanes_take(struct lanes *lanes, const struct lane_key *key, const v
     }
     if (lane->busy < end)
         lane->busy = end;
-    lane->before = lane->end;
     lane->end = end;
     return lane;
 }

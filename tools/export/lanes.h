@@ -19,9 +19,7 @@ struct lane {
     unsigned number;   /**< among those with this key, from 0 */
     uint64_t busy;     /**< it is free from then on */
     uint64_t end;      /**< when the last thing in it ends */
-    uint64_t before;   /**< the end of the thing before that, 0 if there was none */
     const void *owner; /**< what it is kept for, NULL if for nobody */
-    int open;          /**< the caller's: the part has a slice for the owner, without its end */
     int told;          /**< the caller's: the part has a description of it */
     size_t next;       /**< place of the next with this key, from 1; 0: there is none */
 };

@@ -8,6 +8,7 @@
 #include "export/perfetto_packets.h"
 
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/show.h"
@@ -24,7 +25,8 @@ enum track_kind {
     OF_STREAM,
     OF_QUEUE,
     OF_COPIES,
-    OF_STARTED, /* ranges that need not nest */
+    OF_LAUNCHES, /* of graphs, by GPU */
+    OF_STARTED,  /* ranges that need not nest */
     OF_DEPTH,
     OF_RUNNING,
     OF_COUNTER, /* of hardware, while a kernel ran */
@@ -49,6 +51,7 @@ struct perfetto {
     size_t counter_count;
     const rtl_graph_launch_t *launches; /* by process, graph, launch */
     size_t launch_count;
+    bool *launch_told; /* by place in `launches`: it has its slice */
     struct costs costs;
 };
 
@@ -194,6 +197,7 @@ static void tell_lane(struct perfetto *perfetto, const struct lane *lane, uint64
     static const char *const nouns[] = {[OF_STREAM] = "stream",
                                         [OF_QUEUE] = "queue",
                                         [OF_COPIES] = "copies of queue",
+                                        [OF_LAUNCHES] = "graph launches",
                                         [OF_STARTED] = "started ranges"};
     char name[400];
     char which[32] = "";
@@ -201,7 +205,7 @@ static void tell_lane(struct perfetto *perfetto, const struct lane *lane, uint64
     const struct lane_key *key = &lane->key;
     const char *given = key->kind == OF_STREAM ? stream_name(perfetto, key) : "";
     bool of_gpu = key->kind != OF_STARTED && key->gpu != RTL_TRACE_NONE;
-    if (key->kind != OF_STARTED)
+    if (key->kind != OF_STARTED && key->kind != OF_LAUNCHES)
         (void)snprintf(which, sizeof which, " %" PRIu64, key->id);
     if (lane->number)
         (void)snprintf(further, sizeof further, " (at the same time, %u)", lane->number);
@@ -228,61 +232,28 @@ static void origin(struct perfetto *perfetto, const struct export_event *event, 
                       flow_of(perfetto, event->process, call));
 }
 
-static void close_owner(struct perfetto *perfetto, struct lane *lane, uint64_t track, uint64_t time)
-{
-    if (lane->open)
-        packets_end_slice(&perfetto->packets, track, time);
-    lane->open = 0;
-}
-
-static void open_owner(struct perfetto *perfetto, struct lane *lane, uint64_t track,
-                       const struct export_event *event, const rtl_graph_launch_t *launch)
-{
-    char name[32];
-    (void)snprintf(name, sizeof name, "GRAPH %u", launch->graph);
-    packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
-    packets_describe(&perfetto->packets, "graph", name);
-    packets_number(&perfetto->packets, "launch", launch->launch);
-    packets_number(&perfetto->packets, "generation", launch->generation);
-    packets_number(&perfetto->packets, "kernels", launch->kernels);
-    if (launch->kernels < launch->expected)
-        packets_number(&perfetto->packets, "kernels not in the trace",
-                       launch->expected - launch->kernels);
-    origin(perfetto, event, true);
-    packets_end_event(&perfetto->packets, event->start);
-    lane->open = 1;
-}
-
 /* The track of a lane that is free for [start, end); 0 when memory is short. Kernels of a launch
- * have a lane that is theirs, with a slice around them, until the launch ends. */
-static uint64_t take_track(struct perfetto *perfetto, const struct lane_key *key,
-                           const struct export_event *event, uint64_t end,
-                           const rtl_graph_launch_t *launch)
+ * have lanes that are theirs until the launch ends. */
+static uint64_t take_track(struct perfetto *perfetto, const struct lane_key *key, uint64_t start,
+                           uint64_t end, const rtl_graph_launch_t *launch)
 {
-    struct lane *lane = lanes_take(&perfetto->lanes, key, launch, event->start, end);
+    struct lane *lane = lanes_take(&perfetto->lanes, key, launch, start, end);
     if (!lane)
         return 0;
     uint64_t track = id_of(perfetto, key, lane->number);
     if (!lane->told)
         tell_lane(perfetto, lane, track);
     lane->told = 1;
-    if (lane->owner != launch)
-        close_owner(perfetto, lane, track, lane->before);
     lane->owner = launch;
     if (launch && lane->busy < launch->end)
         lane->busy = launch->end;
-    if (launch && !lane->open)
-        open_owner(perfetto, lane, track, event, launch);
     return track;
 }
 
-static void close_lanes(struct perfetto *perfetto)
+static void forget_lanes(struct perfetto *perfetto)
 {
-    for (size_t i = 0; i < perfetto->lanes.count; ++i) {
-        struct lane *lane = &perfetto->lanes.list[i];
-        close_owner(perfetto, lane, id_of(perfetto, &lane->key, lane->number), lane->end);
-        lane->told = 0;
-    }
+    for (size_t i = 0; i < perfetto->lanes.count; ++i)
+        perfetto->lanes.list[i].told = 0;
 }
 
 /* Counters. */
@@ -434,7 +405,7 @@ static int begin(struct perfetto *perfetto)
 
 static int end(struct perfetto *perfetto)
 {
-    close_lanes(perfetto);
+    forget_lanes(perfetto);
     return out_end(&perfetto->out);
 }
 
@@ -474,7 +445,7 @@ static void write_range(struct perfetto *perfetto, const struct export_event *ev
     bool mark = strcmp(range->kind, "mark") == 0;
     bool started = strcmp(range->kind, "start") == 0;
     uint64_t end = range->end ? range->end : UINT64_MAX;
-    uint64_t track = started ? take_track(perfetto, &key, event, end, NULL)
+    uint64_t track = started ? take_track(perfetto, &key, event->start, end, NULL)
                              : thread_track(perfetto, range->process, range->thread);
     perfetto->packets.failed |= track == 0;
     packets_begin_event(&perfetto->packets, mark ? TYPE_INSTANT : TYPE_BEGIN, track);
@@ -515,20 +486,53 @@ static void dimensions(struct perfetto *perfetto, const char *key, const uint32_
     packets_word(&perfetto->packets, key, buffer);
 }
 
+/* One slice for a launch, however many branches it has, by its first kernel: so that who counts
+ * them by name has the number of launches. */
+static void write_launch(struct perfetto *perfetto, const struct export_event *event,
+                         const rtl_graph_launch_t *launch)
+{
+    char name[32];
+    size_t place = (size_t)(launch - perfetto->launches);
+    const struct lane_key key = {event->process, OF_LAUNCHES, 0, event->kernel->gpu};
+    if (perfetto->launch_told[place])
+        return;
+    perfetto->launch_told[place] = true;
+    uint64_t track = take_track(perfetto, &key, event->start, launch->end, NULL);
+    (void)snprintf(name, sizeof name, "GRAPH %u", launch->graph);
+    packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
+    packets_describe(&perfetto->packets, "graph", name);
+    packets_number(&perfetto->packets, "launch", launch->launch);
+    packets_number(&perfetto->packets, "generation", launch->generation);
+    packets_number(&perfetto->packets, "kernels", launch->kernels);
+    if (launch->kernels < launch->expected)
+        packets_number(&perfetto->packets, "kernels not in the trace",
+                       launch->expected - launch->kernels);
+    origin(perfetto, event, true);
+    packets_end_event(&perfetto->packets, event->start);
+    packets_end_slice(&perfetto->packets, track, launch->end);
+    perfetto->packets.failed |= track == 0;
+}
+
 static void write_kernel(struct perfetto *perfetto, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
     const rtl_graph_launch_t *launch = launch_of(perfetto, kernel);
+    if (launch)
+        write_launch(perfetto, event, launch);
     bool streamed = event->origin.stream != RTL_TRACE_NONE;
     struct lane_key key = {kernel->process, streamed ? OF_STREAM : OF_QUEUE,
                            streamed ? event->origin.stream : kernel->queue, kernel->gpu};
-    uint64_t track = take_track(perfetto, &key, event, kernel->end, launch);
+    uint64_t track = take_track(perfetto, &key, kernel->start, kernel->end, launch);
     packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
     packets_describe(&perfetto->packets, "kernel", kernel->name);
     packets_number(&perfetto->packets, "queue", kernel->queue);
     packets_number(&perfetto->packets, "packet", kernel->packet);
     dimensions(perfetto, "grid", kernel->grid);
     dimensions(perfetto, "block", kernel->block);
+    if (launch) {
+        packets_number(&perfetto->packets, "graph", launch->graph);
+        packets_number(&perfetto->packets, "launch", launch->launch);
+    }
     if (kernel->node != RTL_TRACE_NONE)
         packets_number(&perfetto->packets, "node", kernel->node);
     if (kernel->node_range)
@@ -554,7 +558,7 @@ static void write_copy(struct perfetto *perfetto, const struct export_event *eve
         ++perfetto->untimed;
         return;
     }
-    uint64_t track = take_track(perfetto, &key, event, copy->end, NULL);
+    uint64_t track = take_track(perfetto, &key, copy->start, copy->end, NULL);
     packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
     packets_describe(&perfetto->packets, "copy", copy->kind);
     packets_number(&perfetto->packets, "bytes", copy->bytes);
@@ -614,6 +618,7 @@ static void clean(struct perfetto *perfetto)
         free(perfetto->counters[i]);
     }
     free((void *)perfetto->counters);
+    free(perfetto->launch_told);
     packets_free(&perfetto->packets);
     lanes_free(&perfetto->lanes);
     costs_free(&perfetto->costs);
@@ -627,6 +632,7 @@ static int run(struct export *export)
     perfetto.packets = packets_of(&perfetto.out);
     rtl_status_t status =
         rtlTraceGraphLaunches(export->trace, &perfetto.launches, &perfetto.launch_count);
+    perfetto.launch_told = memory_new(perfetto.launch_count + 1, sizeof(bool));
     if (status == RTL_OK)
         status = costs_read(&perfetto.costs, export);
     int result = status == RTL_OK ? write_all(&perfetto) : open_failed(export->trace, export->path);
