@@ -71,8 +71,12 @@ static void submit_signalled(const struct gpu *gpu, hsa_queue_t *queue,
     uint64_t first = hsa_queue_add_write_index_relaxed(queue, count);
     uint64_t mask = queue->size - 1;
     wait_for_room(queue, first, count);
-    for (uint32_t i = 0; i < count; i++)
-        gpu_write(gpu, queue, first + i, &packets[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        /* A device that is busy may read a packet before the doorbell is rung for it. */
+        struct gpu_packet packet = packets[i];
+        packet.signal = signals[(first + i) & mask];
+        gpu_write(gpu, queue, first + i, &packet);
+    }
     for (uint32_t i = 0; i < count; i++)
         give_signal(queue, (first + i) & mask, signals[(first + i) & mask]);
     hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(first + count - 1));
