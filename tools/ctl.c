@@ -443,11 +443,28 @@ static int say_no_process(const struct options *options)
                     options->pid);
 }
 
+/* Where the time was forgotten the pid is in its place, and would be so many seconds. */
+static bool is_pid_for_time(const struct options *options, const struct targets *targets)
+{
+    if (!options->record || options->time[strspn(options->time, "0123456789")])
+        return false;
+    unsigned long number = strtoul(options->time, NULL, 10);
+    bool found = false;
+    for (unsigned i = 0; i < targets->count; ++i)
+        found = found || targets->items[i].pid == number;
+    return found;
+}
+
 static int find(const struct options *options, struct targets *targets)
 {
     int failed = look_for(options, targets);
     if (failed)
         return failed;
+    if (is_pid_for_time(options, targets))
+        return say_fail(EXIT_USAGE,
+                        "%s is the pid of a process that is being recorded, and the time is "
+                        "missing: rtl ctl record TIME %s (%ss, if so many seconds are meant)",
+                        options->time, options->time, options->time);
     if (targets->count > 0)
         return 0;
     if (options->pid)

@@ -137,6 +137,7 @@ outside)
     refused 2 "'1s' is a time, and comes first: rtl ctl record 1s $pid" "$rtl" ctl record "$pid" 1s
     refused 2 "'1s' .* rtl ctl record 1s, or rtl ctl start --duration 1s" "$rtl" ctl start 1s
     refused 1 "process 10 is not .* the time comes first: rtl ctl record TIME PID" "$rtl" ctl record "$pid" 10
+    refused 2 "$pid is the pid of a process .* the time is missing: rtl ctl record TIME $pid " "$rtl" ctl record "$pid"
     "$rtl" ctl start "$session" "$pid" || fail "rtl ctl start SESSION PID"
     equal "status of PID" "$("$rtl" ctl status "$pid" --json | jq -r '.[0].pid')" "$pid"
     equal "what status counts" "$("$rtl" ctl status "$session" --json | jq -r '.[0] | "\(.seen) \(.skipped) \(.lost)"')" "130 100 0"

@@ -188,7 +188,7 @@ def check_by_range():
     reported = ask("report", serve, "--by", "range:token")["steps"]
     equal((reported["by"], [phase["steps"] for phase in reported["phases"]]), ("range", [REQUESTS * TOKENS]), "the report by ranges")
     hint = [line.strip() for line in run("steps", serve).stdout.splitlines() if "--by" in line]
-    equal(hint, [f"other steps: --by 'range:token', {REQUESTS * TOKENS} ranges"], "what tells that ranges repeat, too")
+    equal(hint, [f"other steps: --by 'range:token', {REQUESTS * TOKENS} steps"], "what tells that ranges repeat, too")
     equal("--by" in run("steps", serve, "--by", "launches").stdout, False, "that ranges repeat, where launches are asked for")
     equal(run("report", "-o", "-", "--by", "graph:9", serve).stderr, f"rtl: {serve} has no graph 9: it has 1, 2\n", "a report by no graph")
 

@@ -69,6 +69,9 @@ for format in rpd rocpd html; do
     refused=0
     "$rtl" export storm.db -F $format -z >packed.out 2>packed.err || refused=$?
     equal "$format packed" "$refused $(cat packed.err)" "2 rtl: --gzip: nobody reads $format packed"
+    refused=0
+    "$rtl" export storm.db -F $format -o told/$format.gz >packed.out 2>packed.err || refused=$?
+    equal "$format under a packed name" "$refused $(cat packed.err)" "2 rtl: -o told/$format.gz: nobody reads $format packed"
 done
 # Without rows of counters: nothing else is missing.
 "$rtl" export storm.db -F chrome -o told/counters.json >packed.out

@@ -35,7 +35,8 @@ int steps_by_none(rtl_trace_t *trace, const char *path, const struct steps_choic
                   const struct steps *steps);
 
 /** Ranges that may be the steps which somebody means: the name that took most time of those with
- * three ranges and more, and how many they are. NULL when there is none; the caller frees it. */
+ * three ranges and more, and how many steps they make. NULL when there is none; the caller frees
+ * it. */
 rtl_status_t steps_by_ranges(rtl_trace_t *trace, char **name, uint64_t *count);
 
 #endif

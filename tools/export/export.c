@@ -6,6 +6,7 @@
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/trace_command.h"
@@ -205,8 +206,10 @@ static int check_can(const struct options *options)
         return say_fail(EXIT_USAGE, "--page-size: %s has all there is", name);
     if (options->families && !(can & EXPORT_FAMILIES))
         return say_fail(EXIT_USAGE, "--families: %s has no families of kernels", name);
+    bool by_name = options->output && export_is_packed(options->output);
     if (options->gzip && !(can & EXPORT_GZIP))
-        return say_fail(EXIT_USAGE, "--gzip: nobody reads %s packed", name);
+        return say_fail(EXIT_USAGE, "%s%s: nobody reads %s packed", by_name ? "-o " : "--gzip",
+                        by_name ? plain(options->output) : "", name);
     if (options->no_counters && !(can & EXPORT_COUNTERS))
         return say_fail(EXIT_USAGE, "--no-counters: %s has no rows of them", name);
     if (to_stdout && !(can & EXPORT_STREAMS))
@@ -398,8 +401,7 @@ int cmd_export(int argc, char **argv)
     bool parsed = parse(&argp, argc, argv, 0, &options) == 0;
     if (parsed && !options.exporter)
         options.exporter = format_of(options.output);
-    if (parsed && options.exporter && options.exporter->can & EXPORT_GZIP && options.output &&
-        export_is_packed(options.output))
+    if (parsed && options.output && export_is_packed(options.output))
         options.gzip = true;
     if (parsed && check_options(&options) == EXIT_FINE)
         status = with_trace(&options);

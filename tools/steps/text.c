@@ -78,7 +78,7 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
             "  launches and host calls are a thread's, kernels, copies, times its process's\n");
     if (view->ranges)
         (void)printf("  other steps: --by 'range:%s', %s\n", plain(view->ranges),
-                     show_things(view->range_count, "range").text);
+                     show_things(view->range_count, "step").text);
     if (steps->without_work)
         (void)printf("  %s had no kernel and %s no step\n",
                      show_things(steps->without_work, "range").text, show_are(steps->without_work));

@@ -133,6 +133,8 @@ static int parse_kernel(const char *text, const char **kernel)
 {
     regex_t pattern;
     char why[1200];
+    if (*kernel)
+        return say_fail(EXIT_USAGE, "--kernel is given twice: 'a|b' is a pattern for both");
     int error = rtl_regexp_compile(&pattern, text, why, sizeof why);
     if (error)
         return say_fail(EXIT_USAGE, "--kernel: %s", error == EINVAL ? why : "memory is short");

@@ -31,6 +31,26 @@ static bool find_unreached(rtl_trace_t *trace, struct passes *passes)
     return true;
 }
 
+/* Kernels that --kernel leaves out, unless it asked for others: those in replays are not counted
+ * either way. */
+static bool find_unmatched(rtl_trace_t *trace, struct passes *passes)
+{
+    const rtl_trace_uncounted_t *list;
+    rtl_trace_info_t info;
+    size_t count;
+    bool others = false;
+    if (rtlTraceInfo(trace, &info) != RTL_OK || rtlTraceUncounted(trace, &list, &count) != RTL_OK)
+        return false;
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(list[i].why, "name") == 0)
+            passes->unmatched += list[i].count;
+        else
+            others = true;
+    if (others || info.kernel_samples > 0)
+        passes->unmatched = 0;
+    return true;
+}
+
 bool passes_read(const char *path, struct passes *passes)
 {
     rtl_trace_t *trace;
@@ -49,7 +69,7 @@ bool passes_read(const char *path, struct passes *passes)
         passes->refused = true;
         find_note(trace, list[i].process, passes);
     }
-    read = read && find_unreached(trace, passes);
+    read = read && find_unreached(trace, passes) && find_unmatched(trace, passes);
     rtlTraceClose(trace);
     return read;
 }

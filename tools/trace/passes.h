@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct passes {
     unsigned count; /**< the most that a process named; 0: none counts */
@@ -14,6 +15,7 @@ struct passes {
     bool refused;   /**< there are such that cannot, `why` says what one of them noted */
     bool unreached; /**< some queues take no packets of RTL, or devices cannot; `why` as well */
     char why[512];
+    uint64_t unmatched; /**< kernels, where --kernel asked for the name of none; else 0 */
 };
 
 /** Reads what the processes in the trace at `path` say. False if it could not be read. */

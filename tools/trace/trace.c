@@ -8,6 +8,7 @@
 #include "common/command.h"
 #include "common/limits.h"
 #include "common/output.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/user_tasks.h"
@@ -332,9 +333,13 @@ static void say_pass(const struct recording *recording, unsigned count)
         say("pass %u of %u: %s", recording->pass + 1, count, counters);
 }
 
-static void say_uncounted(const struct passes *passes)
+static void say_uncounted(const struct passes *passes, const char *kernel)
 {
-    if (passes->refused)
+    if (kernel && passes->unmatched)
+        say("--kernel '%s' is in the name of none of %s: names are demangled, as rtl summary has "
+            "them",
+            plain(kernel), show_things(passes->unmatched, "kernel").text);
+    else if (passes->refused)
         say("%s hardware counters were read: %s", passes->count ? "not everywhere" : "no",
             passes->why[0] ? passes->why : "this GPU or its runtime has none");
     else if (passes->unreached)
@@ -352,7 +357,9 @@ static bool next_pass(struct recording *recording)
         !passes_read(recording->output, &passes))
         return false;
     if (recording->pass == 0) {
-        say_uncounted(&passes);
+        say_uncounted(&passes, recording->options->kernel);
+        if (passes.unmatched)
+            return false;
         if (passes.count > 1)
             say_pass(recording, passes.count);
     }

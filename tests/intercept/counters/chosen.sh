@@ -35,6 +35,12 @@ equal "what was not counted" "$(ask some.db "SELECT why, sum(count) FROM uncount
 "$rtl" summary some.db >summary.out
 grep -q 'not asked for by --kernel' summary.out || fail "the summary does not tell why"
 
+# A pattern that is in no name is told, also by a quiet rtl, and one pass is enough to know it.
+"$rtl" trace -q --gpu soft -m standard --metrics waves,l2_hit,fetch_bytes,valu_per_wave --counting kernel --kernel _ZN6decode -o none.db -- \
+    "${program[@]}" >traced.out 2>traced.err || fail "the program ended with status $?"
+equal "what is said of a pattern in no name" "$(grep '^rtl: ' traced.err)" \
+    "rtl: --kernel '_ZN6decode' is in the name of none of $(ask all.db "SELECT count(*) FROM kernels") kernels: names are demangled, as rtl summary has them"
+
 # The library's own setting: of a pattern that is none, and of ranges.
 RTL_METRICS_KERNEL='(' record bad
 grep -qxF "rtl: RTL_METRICS_KERNEL: '(' is no regular expression: Unmatched ( or \\(; all kernels are counted" traced.err ||
