@@ -52,7 +52,7 @@ refused() {
 refused "train.db has no graphs" graph costs train.db
 refused "train.db has no steps: no launches of graphs that do the same repeat three times (--by graph:N: whatever graph N does)" steps --by launches train.db
 refused "serve.db has no graph 7: it has 1, 2" steps --by graph:7 serve.db
-refused "serve.db has no range of the name that --by gives" steps --by range:step serve.db
+refused "serve.db has no range 'step': rtl ranges shows those that it has" steps --by range:step serve.db
 refused "none cannot be opened: No such file or directory" steps --families none serve.db
 refused "--families is given twice" steps --families rules --families rules serve.db
 refused "--families is given twice" diff --families rules --families rules serve.db slow.db
@@ -69,7 +69,7 @@ refused "--fail-if ' graph 2 > 2.5 ' lacks a %: limits are per cent, as in 'grap
 # Ranges are steps in a comparison as well.
 "$rtl" diff --by range:token serve.db slow.db >diff.out
 grep -Eq '^ +100 +100 .* range token$' diff.out || fail "the tokens are not compared: $(head -n 20 diff.out)"
-refused "slow.db has no range of the name that --by gives" diff --by range:request2 slow.db serve.db
+refused "slow.db has no range 'request2': rtl ranges shows those that it has" diff --by range:request2 slow.db serve.db
 for by in "" nothing graph graph: graph:x graph:1.1 range: launch; do
     refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not '$by'" steps --by "$by" serve.db
 done

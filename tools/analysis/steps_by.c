@@ -70,9 +70,10 @@ int steps_by_none(rtl_trace_t *trace, const char *path, const struct steps_choic
     switch (choice->by) {
     case STEPS_BY_RANGE:
         if (steps->ranges == 0)
-            return say_fail(EXIT_USAGE, "%s has no range of the name that --by gives", path);
-        return say_fail(EXIT_USAGE,
-                        "no kernel in %s belongs to a range of the name that --by gives", path);
+            return say_fail(EXIT_USAGE, "%s has no range '%s': rtl ranges shows those that it has",
+                            path, plain(choice->range));
+        return say_fail(EXIT_USAGE, "no kernel in %s belongs to a range '%s'", path,
+                        plain(choice->range));
     case STEPS_BY_KERNELS:
         return say_fail(EXIT_USAGE,
                         "%s has no steps: no block of eager kernels repeats three times and holds "
