@@ -28,10 +28,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define BATCH   50u
-#define ROUNDS  40u
-#define THREADS 8u
-#define HANDLES 6u
+#define BATCH    50u
+#define ROUNDS   40u
+#define THREADS  8u
+#define HANDLES  6u
+#define HEARD_US 50000
 
 static struct gpu gpu;
 static struct gpu_packet packets[BATCH];
@@ -86,10 +87,12 @@ static void unguard_for(hsa_signal_t doorbell)
         unguard();
 }
 
-/* The device is done with what was there. */
+/* The device is done with what was there, and has heard the last doorbell: it looks at the write
+ * index when it does, and would read on at what is reserved by then. */
 static void submit_guarded(hsa_queue_t *queue, uint32_t count)
 {
     gpu_drain(&gpu, queue);
+    (void)usleep(HEARD_US);
     void (*before_doorbells)(void (*)(hsa_signal_t));
     *(void **)&before_doorbells = symbol("model10_before_doorbells");
     guarded_doorbell = queue->doorbell_signal.handle;
