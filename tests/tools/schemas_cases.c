@@ -191,7 +191,7 @@ const char *Schemas_Rocprofv3(void)
         "  $s[.dispatch_info.kernel_id].formatted_kernel_name] |"
         "  map(select(. == \"unknown kernel\")) | length == 2) and"
         " ([.strings.marker_api[].value] == [\"never \\\"ended\\\"\", \"never \\\"ended\\\"\"]))'"
-        " trace.json > /dev/null";
+        " trace_results.json > /dev/null";
     struct made made;
     char command[2 * MADE_PATH];
     CHECK_DONE(two_processes(&made));
