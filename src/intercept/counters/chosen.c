@@ -2,12 +2,10 @@
 
 #include "common/log.h"
 #include "common/regexp.h"
-#include "intercept/base/emit.h"
 #include "intercept/base/symbols.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +14,19 @@
 /* https://itanium-cxx-abi.github.io/cxx-abi/abi.html#demangler */
 typedef char *(*demangler)(const char *mangled, char *buffer, size_t *length, int *status);
 
+/* Set before the first kernel is loaded. */
+static bool chooses;
 static regex_t wanted;
+static demangler demangle; /* NULL: there is none */
 
-/* The HSA runtime is C++ and has brought libstdc++; librtl.so is C and asks for none. */
-static demangler find_demangler(void)
+/* The HSA runtime is C++ and has brought libstdc++; librtl.so is C and asks for none. Not under a
+ * lock of ours: the linker has one, which a thread may hold that loads kernels in a constructor. */
+static void find_demangler(void)
 {
-    demangler found = NULL;
     void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
-    memcpy(&found, &symbol, sizeof found);
-    return found; /* the library stays: the runtime needs it */
+    memcpy(&demangle, &symbol, sizeof demangle);
+    /* The library stays: the runtime needs it. */
 }
 
 static bool matches_text(const char *name)
@@ -43,8 +44,8 @@ static bool matches(const char *name, size_t length)
     if (copy == NULL)
         return false;
     int status = 0;
-    demangler demangle = strncmp(copy, "_Z", 2) == 0 ? find_demangler() : NULL;
-    char *plain = demangle != NULL ? demangle(copy, NULL, NULL, &status) : NULL;
+    bool mangled = demangle != NULL && strncmp(copy, "_Z", 2) == 0;
+    char *plain = mangled ? demangle(copy, NULL, NULL, &status) : NULL;
     bool found = matches_text(plain != NULL ? plain : copy);
     free(plain);
     free(copy);
@@ -56,9 +57,16 @@ void rtl_counters_choose(const char *pattern)
     char why[1200];
     int error = rtl_regexp_compile(&wanted, pattern, why, sizeof why);
     if (error == 0) {
+        chooses = true;
+        find_demangler();
         rtl_symbols_mark(matches);
         return;
     }
     rtl_complain("RTL_METRICS_KERNEL: %s; all kernels are counted",
                  error == EINVAL ? why : "memory is short");
+}
+
+bool rtl_counters_is_chosen(uint64_t kernel_object)
+{
+    return !chooses || rtl_symbols_find(kernel_object, rtl_symbols_epoch()).marked;
 }

@@ -3,7 +3,7 @@
 #include "common/clock.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
-#include "intercept/base/symbols.h"
+#include "intercept/counters/chosen.h"
 #include "intercept/counters/internal_queue.h"
 #include "intercept/queue/aql.h"
 #include "intercept/queue/harvest.h"
@@ -167,21 +167,13 @@ static struct rtl_reservation reservation_of(const struct rtl_rewriter *rewriter
                : rtl_reservations_at(rewriter->reservations, packet);
 }
 
-/* By its name. Code that is loaded now is looked at, which the packet was not submitted after if it
- * has been unloaded. */
-static bool is_chosen(const void *packet)
-{
-    uint64_t kernel_object = ((const hsa_kernel_dispatch_packet_t *)packet)->kernel_object;
-    return rtl_symbols_find(kernel_object, rtl_symbols_epoch()).marked;
-}
-
 /* Whether the packet that was rewritten last is counted, and if not why. */
 static bool is_counted(const struct rtl_counters_queue *queue, const void *packet, uint64_t index,
                        enum rtl_uncounted_why *why)
 {
     struct rtl_reservation reservation = reservation_of(&queue->queue->rewriter, index);
     *why = RTL_UNCOUNTED_NAME;
-    if (!is_chosen(packet))
+    if (!rtl_counters_is_chosen(((const hsa_kernel_dispatch_packet_t *)packet)->kernel_object))
         return false;
     if (reservation.launch != RTL_NONE && (reservation.flags & RTL_RESERVED_INFERRED) == 0) {
         *why = RTL_UNCOUNTED_GRAPH;

@@ -1,7 +1,6 @@
 // In front of ROCm's code object manager (comgr): what amd_comgr_do_action made of the same input
 // once is read from a file. HIP 5 compiles its own kernels for copies and fills with it in each
-// process, which is half of the processor time of a test. Newer releases of comgr keep what they
-// made themselves.
+// process, which is half of the processor time of a test.
 //
 // This library has comgr's soname and depends on the real one, where dlsym finds what is not
 // defined here. A file's name is a hash of all that the action was told and given, and of the real
