@@ -8,11 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define QUEUES  4u
 #define SIZE    16384u
 #define BATCH   64u
 #define KERNELS 16384u /* of a queue, at a time */
+
+#define LOOK_MS    10u
+#define REST_MS    200u
+#define LONGEST_MS 10000u
 
 /* In KiB, as the kernel counts it for the limit. */
 static unsigned long long held(int resource)
@@ -28,11 +33,26 @@ static unsigned long long held(int resource)
     return kib;
 }
 
+/* What is held once it has not changed for a while: RTL takes memory ahead of use for some time
+ * behind the first kernels, and what it took between a look and the limit would be missing below
+ * the limit. */
+static unsigned long long held_at_rest(int resource)
+{
+    unsigned long long kib = held(resource);
+    for (unsigned waited = 0, same = 0; waited < LONGEST_MS && same < REST_MS; waited += LOOK_MS) {
+        (void)usleep(LOOK_MS * 1000u);
+        unsigned long long now = held(resource);
+        same = now == kib ? same + LOOK_MS : 0;
+        kib = now;
+    }
+    return kib;
+}
+
 static void limit(int resource, unsigned long long more)
 {
     struct rlimit limit;
     (void)getrlimit(resource, &limit);
-    limit.rlim_cur = (held(resource) + more) << 10;
+    limit.rlim_cur = (held_at_rest(resource) + more) << 10;
     if (setrlimit(resource, &limit) != 0)
         gpu_must(HSA_STATUS_ERROR, "setrlimit");
 }
