@@ -22,6 +22,10 @@ endif()
 # In a folder of their own: libraries of ROCm have these names.
 install(TARGETS roctx64 rocprofiler-sdk-roctx LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/roctx)
 
+# Python looks there on Debian, for whatever version, where the prefix is /usr; elsewhere PYTHONPATH names it (docs/python.md).
+set(RTL_PYTHON_DIR lib/python3/dist-packages CACHE STRING "where the Python module is installed to, in the prefix")
+install(DIRECTORY python/rtl DESTINATION ${RTL_PYTHON_DIR} FILES_MATCHING PATTERN "*.py")
+
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png"

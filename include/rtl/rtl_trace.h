@@ -355,6 +355,23 @@ RTL_TRACE_API rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *
 
 RTL_TRACE_API void rtlKernelIterFree(rtl_kernel_iter_t *iter);
 
+/** Where fields of kernels go: a column of each, as in rtl_kernel_t; NULL: not wanted. */
+typedef struct rtl_kernel_columns {
+    size_t size; /**< sizeof(rtl_kernel_columns_t): later versions have more columns */
+    uint64_t *id, *packet, *start, *end, *start_ticks, *end_ticks, *correlation, *node_range;
+    uint32_t *process, *gpu, *queue, *symbol, *graph, *generation, *node, *launch;
+    uint32_t *grid[3], *block[3], *group_size, *private_size;
+    uint8_t *certain;
+    const char **name; /**< kernels of one symbol have the same pointer */
+} rtl_kernel_columns_t;
+
+/** The next kernels of an iteration, at most `capacity`, which each column has room for; `*count`
+ * tells how many there were. RTL_OK and at least one, RTL_END and none, or an error after `*count`
+ * kernels (then rtlTraceError tells). */
+RTL_TRACE_API rtl_status_t rtlKernelColumns(rtl_kernel_iter_t *iter,
+                                            const rtl_kernel_columns_t *columns, size_t capacity,
+                                            size_t *count);
+
 /** Finds the kernel of a packet. RTL_END if the trace has none. Fast where packets of a queue come
  * mostly in order: the four chunks of kernels that were used last are kept (some 2 MB each). */
 RTL_TRACE_API rtl_status_t rtlTraceKernelAt(rtl_trace_t *, uint32_t process, uint32_t queue,

@@ -23,7 +23,7 @@ files=()
 for file in "${files[@]}" "$libdir/librtltrace.so" "$libdir/librtlsqlite.so" "$libdir/librtlprobe.so" "$prefix/include/rtl/rtl_trace.h" \
     "$libdir/roctx/libroctx64.so.4" "$libdir/roctx/libroctx64.so" "$libdir/roctx/librocprofiler-sdk-roctx.so.1" \
     "$prefix/include/PrivateUse1TracingApi.h" "$libdir/kineto/libopenreg.so" "$libdir/libpu1host.so" \
-    "$prefix/include/softgpu/plugin.h" "$prefix/share/man/man1/rtl.1"; do
+    "$prefix/include/softgpu/plugin.h" "$prefix/share/man/man1/rtl.1" "$prefix/lib/python3/dist-packages/rtl/__init__.py"; do
     [ -e "$file" ] || fail "$file was not installed"
 done
 
@@ -50,6 +50,10 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046 # several arguments
 cc -o "$scratch/consumer" "$source_dir/consumer/main.c" $(pkg-config --cflags --libs rtltrace) || fail "rtltrace.pc"
 [ "$(LD_LIBRARY_PATH=$libdir "$scratch/consumer" "$scratch/t.db")" = "$kernels" ] || fail "the program built with pkg-config"
+
+# The Python module finds the reader of the prefix that it lies in.
+[ "$(PYTHONPATH=$prefix/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c \
+    'import rtl, sys; print(len(rtl.open(sys.argv[1]).kernels(["id"])), "kernels")' "$scratch/t.db")" = "$kernels" ] || fail "the Python module"
 
 # The control interface is there for who links it.
 [ "$(pkg-config --modversion rtl)" = "${version#rtl }" ] || fail "rtl.pc has another version than rtl"

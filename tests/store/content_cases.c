@@ -367,6 +367,109 @@ const char *Content_RandomStreams(void)
     return NULL;
 }
 
+#define PIECE 997 /* kernels that columns have room for: no divisor of STREAM_KERNELS */
+
+/* A column each for the fields of PIECE kernels. */
+struct columns {
+    uint64_t wide[8][PIECE];
+    uint32_t narrow[16][PIECE];
+    uint8_t certain[PIECE];
+    const char *name[PIECE];
+};
+
+static rtl_kernel_columns_t columns_of(struct columns *to)
+{
+    rtl_kernel_columns_t columns = {.size = sizeof columns,
+                                    .id = to->wide[0],
+                                    .packet = to->wide[1],
+                                    .start = to->wide[2],
+                                    .end = to->wide[3],
+                                    .start_ticks = to->wide[4],
+                                    .end_ticks = to->wide[5],
+                                    .correlation = to->wide[6],
+                                    .node_range = to->wide[7],
+                                    .process = to->narrow[0],
+                                    .gpu = to->narrow[1],
+                                    .queue = to->narrow[2],
+                                    .symbol = to->narrow[3],
+                                    .graph = to->narrow[4],
+                                    .generation = to->narrow[5],
+                                    .node = to->narrow[6],
+                                    .launch = to->narrow[7],
+                                    .group_size = to->narrow[8],
+                                    .private_size = to->narrow[9],
+                                    .certain = to->certain,
+                                    .name = to->name};
+    for (unsigned axis = 0; axis < 3; axis++) {
+        columns.grid[axis] = to->narrow[10 + axis];
+        columns.block[axis] = to->narrow[13 + axis];
+    }
+    return columns;
+}
+
+static bool has_row(const struct columns *columns, size_t place, const rtl_kernel_t *kernel)
+{
+    const uint64_t wide[8] = {kernel->id,          kernel->packet,      kernel->start,
+                              kernel->end,         kernel->start_ticks, kernel->end_ticks,
+                              kernel->correlation, kernel->node_range};
+    const uint32_t narrow[16] = {
+        kernel->process,    kernel->gpu,          kernel->queue,    kernel->symbol,
+        kernel->graph,      kernel->generation,   kernel->node,     kernel->launch,
+        kernel->group_size, kernel->private_size, kernel->grid[0],  kernel->grid[1],
+        kernel->grid[2],    kernel->block[0],     kernel->block[1], kernel->block[2]};
+    bool equal =
+        columns->certain[place] == (kernel->certain != 0) && columns->name[place] == kernel->name;
+    for (size_t i = 0; i < 8; i++)
+        equal = equal && columns->wide[i][place] == wide[i];
+    for (size_t i = 0; i < 16; i++)
+        equal = equal && columns->narrow[i][place] == narrow[i];
+    return equal;
+}
+
+const char *Content_ColumnsAreTheKernels(void)
+{
+    char path[FIXTURE_PATH];
+    size_t count = 0;
+    size_t got = 0;
+    size_t read = 0;
+    rtl_status_t status = RTL_OK;
+    rtl_trace_t *trace = NULL;
+    rtl_kernel_iter_t *iter = NULL;
+    rtl_kernel_filter_t filter = all;
+    static struct written stream[STREAM_KERNELS];
+    static struct columns columns;
+    rtl_kernel_columns_t wanted = columns_of(&columns);
+    CHECK(fixture_path(path));
+    CHECK_DONE(write_stream(path, 11, stream));
+    CHECK_DONE(open_trace(path, &trace));
+    rtl_kernel_t *kernels = fixture_read(trace, &filter, &count, &status);
+    CHECK(kernels && count == STREAM_KERNELS);
+
+    CHECK(rtlTraceKernels(trace, &filter, &iter) == RTL_OK);
+    while ((status = rtlKernelColumns(iter, &wanted, PIECE, &got)) == RTL_OK) {
+        CHECK(got > 0 && got <= PIECE && read + got <= count);
+        for (size_t i = 0; i < got; i++)
+            CHECK(has_row(&columns, i, &kernels[read + i]));
+        read += got;
+    }
+    CHECK(status == RTL_END && got == 0 && read == count);
+    rtlKernelIterFree(iter);
+
+    /* What is not wanted is left alone, and what asks for nothing is refused. */
+    wanted = (rtl_kernel_columns_t){.size = sizeof wanted, .end = columns.wide[3]};
+    CHECK(rtlTraceKernels(trace, &filter, &iter) == RTL_OK);
+    CHECK(rtlKernelColumns(iter, &wanted, 1, &got) == RTL_OK && got == 1);
+    CHECK(columns.wide[3][0] == kernels[0].end);
+    CHECK(rtlKernelColumns(iter, &wanted, 0, &got) == RTL_E_ARGUMENT);
+    wanted.size = 0;
+    CHECK(rtlKernelColumns(iter, &wanted, 1, &got) == RTL_E_ARGUMENT && got == 0);
+    rtlKernelIterFree(iter);
+    free(kernels);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
 static bool passes(const rtl_kernel_filter_t *filter, const struct written *written)
 {
     uint64_t start = written->kernel.start * 10;
