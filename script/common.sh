@@ -21,12 +21,11 @@ say() {
     fi
 }
 
-# Configures a preset in its folder and builds the targets (all if none). RTL_CMAKE_ARGS goes to cmake.
+# configure_preset PRESET FOLDER: configures a preset in its folder. RTL_CMAKE_ARGS goes to cmake.
 # A folder that another generator configured is not ours to change. Compilers answer from ccache where it is installed: tests
 # compile the product's files again, and so does the next change.
-build_preset() {
+configure_preset() {
     local preset=$1 dir=$2
-    shift 2
     if command -v ccache >/dev/null; then
         export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
         export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
@@ -40,5 +39,11 @@ build_preset() {
         cat "$dir/configure.log"
         return 1
     }
-    cmake --build "$dir" -j "$jobs" ${1:+--target "$@"}
+}
+
+# build_preset PRESET FOLDER [TARGET…]: configures it, and builds the targets, all if none.
+build_preset() {
+    local preset=$1 dir=$2
+    shift 2
+    configure_preset "$preset" "$dir" && cmake --build "$dir" -j "$jobs" ${1:+--target "$@"}
 }
