@@ -4,12 +4,12 @@ import os
 import subprocess
 import sys
 
-import duckdb
 import pyarrow.parquet
 
 command, path, folder = sys.argv[1:]
 COLUMNS = {
-    "kernels": ("kernels", {"generation": "coalesce(generation, 0)"}, ("correlation", "node_range")),
+    "kernels": ("kernels", {"generation": "coalesce(generation, 0)", "certain": "coalesce(certain, 0)",
+                            "duration": "max(0, duration)"}, ("correlation", "node_range")),
     "calls": ("api", {"arguments": "args", "range": "coalesce(range, 0)"}, ("correlation",)),
     "ranges": ("ranges", {"end": 'coalesce("end", 0)', "parent": "coalesce(parent, 0)", "name": "coalesce(name, '')"}, ()),
     "copies": ("copies", {"start": "coalesce(start, 0)", "end": 'coalesce("end", 0)'}, ("correlation",)),
@@ -53,8 +53,9 @@ for table, (name, instead, unlike) in COLUMNS.items():
     check(f"{table}: pandas", len(read.to_pandas()), len(want))
     rows += len(want)
 
-sums = duckdb.sql(f"SELECT name, count(*), sum(duration)::UBIGINT FROM '{folder}/kernels.parquet' GROUP BY name").fetchall()
-check("sums by DuckDB", sorted(map(tuple, sums)),
+sums = subprocess.run(["duckdb", "-json", "-c", f"SELECT name, count(*) AS n, sum(duration)::UBIGINT AS total "
+                       f"FROM '{folder}/kernels.parquet' GROUP BY name"], check=True, capture_output=True).stdout
+check("sums by DuckDB", sorted((row["name"], row["n"], int(row["total"])) for row in json.loads(sums)),
       sorted((plain(a), b, c) for a, b, c in ask("SELECT name, count(*), sum(max(0, duration)) FROM kernels GROUP BY name")))
 if not rows:
     sys.exit("there is nothing to compare")

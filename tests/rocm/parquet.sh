@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 here=$PWD
-packages=(python3-pyarrow python3-numpy python3-pandas python3-duckdb)
+packages=(python3-pyarrow python3-numpy python3-pandas duckdb)
 
 fail() {
     echo "parquet.sh: $*" >&2
