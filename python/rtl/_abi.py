@@ -70,8 +70,7 @@ def _places():
     if os.environ.get("RTL_READER"):
         yield os.environ["RTL_READER"]
     here = os.path.dirname(os.path.abspath(__file__))
-    yield os.path.join(here, name)
-    yield os.path.join(here, "lib", name)
+    yield os.path.join(here, "prefix", "lib", name)
     above = here
     while above != os.path.dirname(above):
         above = os.path.dirname(above)

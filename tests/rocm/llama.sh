@@ -19,7 +19,7 @@ equal() {
 }
 
 are_installed() {
-    [ "$(dpkg-query -W -f '${db:Status-Status}\n' "${packages[@]}" 2>/dev/null | sort -u)" = installed ]
+    [ "$(dpkg-query -W -f '${db:Status-Status}\n' "${packages[@]}" 2>/dev/null | grep -cx installed)" = ${#packages[@]} ]
 }
 
 apt() {
