@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-#define DATABASE_STATEMENTS 24u
+#define DATABASE_STATEMENTS 32u
 #define DATABASE_ROWS       64u /* that are written together */
 
 /** Rows of a table that are written together: what a statement costs is shared. Zeroed: none. */

@@ -2,11 +2,14 @@
  * it, every row the identity of the file. */
 #include "export/database.h"
 
+#include "analysis/memory_calls.h"
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/texts.h"
 #include "export/lookup.h"
+#include "export/rocpd_agent.h"
 #include "export/rocpd_schema.h"
 
 #include <inttypes.h>
@@ -23,16 +26,20 @@ enum {
     PROCESS,
     THREAD,
     AGENT_ROW,
+    UNKNOWN_AGENT,
     QUEUE,
     STREAM,
     OBJECT,
     SYMBOL,
     EVENT,
+    RANGE_EVENT,
     ARGUMENT,
+    STREAM_ARGUMENT,
     REGION,
     KERNEL,
     COPY,
     LAUNCH,
+    ALLOCATION,
     PMC,
     PMC_EVENT,
     FIND_REGION
@@ -48,6 +55,7 @@ struct rocpd {
     /* Where the trace does not know: rows with ids that follow those of the lists. */
     size_t threads, agents, queues, streams, symbols;
     int64_t events, dispatches;
+    bool *objects; /* code objects that are written, by id */
 };
 
 static int64_t text_id(struct rocpd *rocpd, struct texts *texts, const char *text, bool *added)
@@ -124,19 +132,34 @@ static int thread_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_
         (int64_t)thread, name);
 }
 
-static int agent_row(struct rocpd *rocpd, int64_t id, const rtl_agent_t *agent)
+static int agent_row(struct rocpd *rocpd, int64_t id, const rtl_agent_t *items, size_t place)
 {
+    const rtl_agent_t *agent = &items[place];
     bool typed = strcmp(agent->type, "GPU") == 0 || strcmp(agent->type, "CPU") == 0;
-    bool gpu = agent->gpu != RTL_TRACE_NONE;
-    return database_row(
+    char *json = rocpd_agent_json(items, place);
+    if (!json)
+        return say_fail(EXIT_USAGE, "there is not enough memory");
+    int status = database_row(
         &rocpd->database, AGENT_ROW,
         "INSERT INTO rocpd_info_agent(id, nid, pid, type, absolute_index, logical_index,"
-        " type_index, name, model_name, vendor_name, product_name, user_name)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'AMD', ?, ?)",
-        "iiitiiitttt", id, node_id(rocpd, agent->process), (int64_t)agent->process,
+        " type_index, name, model_name, vendor_name, product_name, user_name, extdata)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiitiiitttttt", id, node_id(rocpd, agent->process), (int64_t)agent->process,
         typed ? agent->type : NULL, (int64_t)agent->node, (int64_t)agent->agent,
-        (int64_t)(gpu ? agent->gpu : agent->agent), agent->name, agent->product, agent->product,
-        agent->product);
+        (int64_t)rocpd_agent_type_index(items, place), agent->name, agent->product,
+        rocpd_agent_vendor(agent), agent->product, agent->product, json);
+    free(json);
+    return status;
+}
+
+/* Stands for an agent of the process that the trace does not name. */
+static int unknown_agent_row(struct rocpd *rocpd, int64_t id, uint32_t process)
+{
+    return database_row(
+        &rocpd->database, UNKNOWN_AGENT,
+        "INSERT INTO rocpd_info_agent(id, nid, pid, name, model_name, product_name, user_name)"
+        " VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?4)",
+        "iiit", id, node_id(rocpd, process), (int64_t)process, "unknown");
 }
 
 static int named_row(struct rocpd *rocpd, unsigned which, const char *sql, int64_t id,
@@ -160,31 +183,44 @@ static int stream_row(struct rocpd *rocpd, int64_t id, uint32_t process, const c
                      process, name);
 }
 
+/* A code object for each agent that has kernels: the trace knows no more of them. It has the
+ * agent's id. */
+static int object_row(struct rocpd *rocpd, int64_t id, uint32_t process)
+{
+    if (rocpd->objects[id])
+        return EXIT_FINE;
+    rocpd->objects[id] = true;
+    return database_row(&rocpd->database, OBJECT,
+                        "INSERT INTO rocpd_info_code_object(id, nid, pid, agent_id)"
+                        " VALUES (?1, ?2, ?3, ?1)",
+                        "iii", id, node_id(rocpd, process), (int64_t)process);
+}
+
 static int symbol_row(struct rocpd *rocpd, int64_t id, const rtl_symbol_t *symbol)
 {
+    int64_t object = agent_id(rocpd, symbol->process, symbol->agent);
+    int status = object_row(rocpd, object, symbol->process);
+    if (status != EXIT_FINE)
+        return status;
     return database_row(
         &rocpd->database, SYMBOL,
         "INSERT INTO rocpd_info_kernel_symbol(id, nid, pid, code_object_id, kernel_name,"
         " display_name, kernel_object, kernarg_segment_size, group_segment_size,"
-        " private_segment_size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "iiiittiiii", id, node_id(rocpd, symbol->process), (int64_t)symbol->process,
-        (int64_t)symbol->process, symbol->mangled[0] ? symbol->mangled : symbol->name, symbol->name,
+        " private_segment_size, extdata) VALUES (?1, ?, ?, ?, ?, ?6, ?, ?, ?, ?,"
+        " json_object('kernel_id', ?1, 'formatted_kernel_name', ?6, 'demangled_kernel_name', ?6,"
+        " 'truncated_kernel_name', ?6))",
+        "iiiittiiii", id, node_id(rocpd, symbol->process), (int64_t)symbol->process, object,
+        symbol->mangled[0] ? symbol->mangled : symbol->name, symbol->name,
         (int64_t)symbol->kernel_object, (int64_t)symbol->kernarg_size, (int64_t)symbol->group_size,
         (int64_t)symbol->private_size);
 }
 
-/* A process, its code object (the trace knows no more of those than that there is one), and what
- * stands for what is not known of it. Its main thread is one that did nothing known. */
+/* A process, and what stands for what is not known of it. Its main thread is one that did nothing
+ * known. */
 static int process_row(struct rocpd *rocpd, const rtl_process_t *process)
 {
     int64_t id = process->process;
     uint64_t end = process->end ? process->end : rocpd->export->info.end;
-    const rtl_agent_t unknown = {.process = process->process,
-                                 .agent = RTL_TRACE_NONE,
-                                 .gpu = RTL_TRACE_NONE,
-                                 .type = "",
-                                 .name = "unknown",
-                                 .product = "unknown"};
     int status = database_row(
         &rocpd->database, PROCESS,
         "INSERT INTO rocpd_info_process(id, nid, ppid, pid, init, fini, start, end, command)"
@@ -196,16 +232,11 @@ static int process_row(struct rocpd *rocpd, const rtl_process_t *process)
         status =
             thread_row(rocpd, (int64_t)rocpd->threads + id, process->process, process->pid, NULL);
     if (status == EXIT_FINE)
-        status = agent_row(rocpd, (int64_t)rocpd->agents + id, &unknown);
+        status = unknown_agent_row(rocpd, (int64_t)rocpd->agents + id, process->process);
     if (status == EXIT_FINE)
         status = queue_row(rocpd, (int64_t)rocpd->queues + id, process->process, "unknown");
     if (status == EXIT_FINE)
         status = stream_row(rocpd, (int64_t)rocpd->streams + id, process->process, "unknown");
-    if (status == EXIT_FINE)
-        status = database_row(&rocpd->database, OBJECT,
-                              "INSERT INTO rocpd_info_code_object(id, nid, pid, storage_type)"
-                              " VALUES (?, ?, ?, 'MEMORY')",
-                              "iii", id, node_id(rocpd, process->process), id);
     return status;
 }
 
@@ -219,6 +250,13 @@ static int write_processes(struct rocpd *rocpd)
     return status;
 }
 
+/* As the program called it, else as the kernel does; NULL if neither is known. */
+static const char *thread_name(const rtl_thread_t *thread)
+{
+    const char *name = thread->name[0] ? thread->name : thread->comm;
+    return name[0] ? name : NULL;
+}
+
 static int write_threads(struct rocpd *rocpd)
 {
     const rtl_thread_t *items;
@@ -228,8 +266,17 @@ static int write_threads(struct rocpd *rocpd)
     for (size_t i = 0; i < rocpd->threads && status == EXIT_FINE; ++i)
         if (export_wants(rocpd->export, items[i].process))
             status = thread_row(rocpd, (int64_t)i + 1, items[i].process, items[i].thread,
-                                items[i].name[0] ? items[i].name : NULL);
+                                thread_name(&items[i]));
     return status;
+}
+
+static uint32_t largest_process(const struct export *export)
+{
+    uint32_t largest = 0;
+    for (size_t i = 0; i < export->process_count; ++i)
+        if (export->processes[i].process > largest)
+            largest = export->processes[i].process;
+    return largest;
 }
 
 static int write_agents(struct rocpd *rocpd)
@@ -238,9 +285,11 @@ static int write_agents(struct rocpd *rocpd)
     int status = EXIT_FINE;
     if (rtlTraceAgents(rocpd->export->trace, &items, &rocpd->agents) != RTL_OK)
         return open_failed(rocpd->export->trace, rocpd->export->path);
+    rocpd->objects =
+        memory_new(rocpd->agents + largest_process(rocpd->export) + 1, sizeof *rocpd->objects);
     for (size_t i = 0; i < rocpd->agents && status == EXIT_FINE; ++i)
         if (export_wants(rocpd->export, items[i].process))
-            status = agent_row(rocpd, (int64_t)i + 1, &items[i]);
+            status = agent_row(rocpd, (int64_t)i + 1, items, i);
     return status;
 }
 
@@ -419,20 +468,90 @@ static void argument_text(const rtl_argument_t *argument, char *text, size_t siz
     }
 }
 
+/* The views join a stream's argument with the stream by its extdata. */
+static int stream_argument_row(struct rocpd *rocpd, const rtl_api_t *api, int64_t position,
+                               const rtl_argument_t *argument, const char *text)
+{
+    return database_row(&rocpd->database, STREAM_ARGUMENT,
+                        "INSERT INTO rocpd_arg(event_id, position, type, name, value, extdata)"
+                        " VALUES (?, ?, ?, ?, ?, json_object('stream_id', ?))",
+                        "iittti", rocpd->events, position, type_name(&argument->parameter),
+                        argument->parameter.name, text,
+                        stream_id(rocpd, api->process, api->stream));
+}
+
+static int argument_row(struct rocpd *rocpd, const rtl_api_t *api, int64_t position,
+                        const rtl_argument_t *argument)
+{
+    char text[80];
+    argument_text(argument, text, sizeof text);
+    if (argument->parameter.type == 's' && api->stream != RTL_TRACE_NONE)
+        return stream_argument_row(rocpd, api, position, argument, text);
+    return database_row(
+        &rocpd->database, ARGUMENT,
+        "INSERT INTO rocpd_arg(event_id, position, type, name, value) VALUES (?, ?, ?, ?, ?)",
+        "iittt", rocpd->events, position, type_name(&argument->parameter), argument->parameter.name,
+        text);
+}
+
 static int argument_rows(struct rocpd *rocpd, const rtl_api_t *api)
 {
     rtl_argument_t argument;
-    char text[80];
     int status = EXIT_FINE;
-    for (size_t i = 0; status == EXIT_FINE && rtlApiArgument(api, i, &argument) == RTL_OK; ++i) {
-        argument_text(&argument, text, sizeof text);
-        status = database_row(
-            &rocpd->database, ARGUMENT,
-            "INSERT INTO rocpd_arg(event_id, position, type, name, value) VALUES (?, ?, ?, ?, ?)",
-            "iittt", rocpd->events, (int64_t)i, type_name(&argument.parameter),
-            argument.parameter.name, text);
-    }
+    for (size_t i = 0; status == EXIT_FINE && rtlApiArgument(api, i, &argument) == RTL_OK; ++i)
+        status = argument_row(rocpd, api, (int64_t)i, &argument);
     return status;
+}
+
+/* The only agent of a type in a process; RTL_TRACE_NONE if there are several. */
+static uint32_t only_agent(const struct rocpd *rocpd, uint32_t process, const char *type)
+{
+    const rtl_agent_t *items = NULL;
+    size_t count = 0;
+    uint32_t found = RTL_TRACE_NONE;
+    (void)rtlTraceAgents(rocpd->export->trace, &items, &count);
+    for (size_t i = 0; i < count; ++i) {
+        if (items[i].process != process || strcmp(items[i].type, type) != 0)
+            continue;
+        if (found != RTL_TRACE_NONE)
+            return RTL_TRACE_NONE;
+        found = items[i].agent;
+    }
+    return found;
+}
+
+/* Where memory lies: a call does not say its device, so it is known where there is one only. Of
+ * managed memory it is not. 0: not known. */
+static int64_t agent_of_memory(const struct rocpd *rocpd, uint32_t process, enum memory_kind kind)
+{
+    if (kind == MEMORY_MANAGED)
+        return 0;
+    uint32_t agent = only_agent(rocpd, process, kind == MEMORY_HOST ? "CPU" : "GPU");
+    return agent == RTL_TRACE_NONE ? 0 : agent_id(rocpd, process, agent);
+}
+
+/* What a host call allocated or freed. As in the files of rocprofiler-sdk a free has neither a size
+ * nor an agent: readers look for the address. */
+static int allocation_row(struct rocpd *rocpd, const rtl_api_t *api,
+                          const struct memory_call *memory)
+{
+    int status = event_row(rocpd, "MEMORY_ALLOCATION", region_id(api->process, api->correlation),
+                           region_id(api->process, api->range));
+    if (status != EXIT_FINE)
+        return status;
+    return database_row(
+        &rocpd->database, ALLOCATION,
+        "INSERT INTO rocpd_memory_allocate(nid, pid, tid, agent_id, type, level, start, end,"
+        " address, size, stream_id, event_id)"
+        " VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)",
+        "iiiittiiiiii", node_id(rocpd, api->process), (int64_t)api->process,
+        thread_id(rocpd, api->process, api->thread),
+        memory->frees ? 0 : agent_of_memory(rocpd, api->process, memory->kind),
+        memory->frees ? "FREE" : "ALLOC", memory->is_virtual ? "VIRTUAL" : "REAL",
+        (int64_t)api->start, (int64_t)api->end, (int64_t)memory->pointer,
+        memory->frees ? 0 : (int64_t)memory->bytes,
+        api->stream == RTL_TRACE_NONE ? 0 : stream_id(rocpd, api->process, api->stream),
+        rocpd->events);
 }
 
 static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
@@ -441,7 +560,12 @@ static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
     int status = event_row(rocpd, "HIP_RUNTIME_API", id, region_id(api->process, api->range));
     if (status == EXIT_FINE)
         status = region_row(rocpd, id, api->process, api->thread, api->start, api->end, api->name);
-    return status == EXIT_FINE ? argument_rows(rocpd, api) : status;
+    if (status == EXIT_FINE)
+        status = argument_rows(rocpd, api);
+    struct memory_call memory;
+    if (status == EXIT_FINE && memory_call(api, &memory) && memory.pointer)
+        status = allocation_row(rocpd, api, &memory);
+    return status;
 }
 
 /* What hardware counters counted during the event that was written last. */
@@ -460,11 +584,22 @@ static int sample_rows(struct rocpd *rocpd, const struct export_event *event)
     return status;
 }
 
+/* The event of a range: its text is the message that readers sum markers by. */
+static int range_event_row(struct rocpd *rocpd, const rtl_range_t *range, int64_t stack)
+{
+    return database_row(
+        &rocpd->database, RANGE_EVENT,
+        "INSERT INTO rocpd_event(id, category_id, stack_id, parent_stack_id, correlation_id,"
+        " extdata) VALUES (?, ?, ?3, ?, ?3, json_object('message', ?5))",
+        "iiiit", ++rocpd->events, string_id(rocpd, "MARKER_CORE_RANGE_API"), stack,
+        region_id(range->process, range->parent), range->name);
+}
+
 static int range_row(struct rocpd *rocpd, const struct export_event *event)
 {
     const rtl_range_t *range = event->range;
     int64_t id = region_id(range->process, range->id);
-    int status = event_row(rocpd, "MARKER_CORE_API", id, region_id(range->process, range->parent));
+    int status = range_event_row(rocpd, range, id);
     if (status != EXIT_FINE)
         return status;
     status = region_row(rocpd, id, range->process, range->thread, range->start,
@@ -713,6 +848,7 @@ static int run(struct export *export)
     texts_free(&rocpd.strings);
     texts_free(&rocpd.hosts);
     texts_free(&rocpd.unknown);
+    free(rocpd.objects);
     return status;
 }
 

@@ -123,11 +123,26 @@ static const struct view {
      "n.id AS nid, n.machine_id, n.system_name, n.hostname, n.release AS system_release,"
      " n.version AS system_version, p.guid, p.ppid, p.pid, m.tid, m.start, m.end, m.name",
      "info_thread", "p=info_process.pid n=info_node.nid"},
+    {"code_objects",
+     "m.id, m.guid, m.nid, p.pid, a.absolute_index AS agent_abs_index, m.uri, m.load_base,"
+     " m.load_size, m.load_delta, m.storage_type AS storage_type_str,"
+     " json_extract(m.extdata, '$.size') AS code_object_size,"
+     " json_extract(m.extdata, '$.storage_type') AS storage_type,"
+     " json_extract(m.extdata, '$.memory_base') AS memory_base,"
+     " json_extract(m.extdata, '$.memory_size') AS memory_size",
+     "info_code_object", "a=info_agent.agent_id p=info_process.pid"},
     {"kernel_symbols",
      "m.id, m.guid, m.nid, p.pid, m.code_object_id, m.kernel_name, m.display_name,"
      " m.kernel_object, m.kernarg_segment_size, m.kernarg_segment_alignment,"
      " m.group_segment_size, m.private_segment_size, m.sgpr_count, m.arch_vgpr_count,"
-     " m.accum_vgpr_count, m.id AS kernel_id, m.display_name AS formatted_kernel_name",
+     " m.accum_vgpr_count, json_extract(m.extdata, '$.size') AS kernel_symbol_size,"
+     " json_extract(m.extdata, '$.kernel_id') AS kernel_id,"
+     " json_extract(m.extdata, '$.kernel_code_entry_byte_offset')"
+     " AS kernel_code_entry_byte_offset,"
+     " json_extract(m.extdata, '$.formatted_kernel_name') AS formatted_kernel_name,"
+     " json_extract(m.extdata, '$.demangled_kernel_name') AS demangled_kernel_name,"
+     " json_extract(m.extdata, '$.truncated_kernel_name') AS truncated_kernel_name,"
+     " json_extract(m.extdata, '$.kernel_address.handle') AS kernel_address",
      "info_kernel_symbol", "p=info_process.pid"},
     {"regions",
      "m.id, m.guid, " CATEGORY "s.string AS name, m.nid, p.pid, t.tid, m.start, m.end,"
@@ -147,8 +162,10 @@ static const struct view {
      " m.grid_size_z AS grid_z, m.workgroup_size_x AS workgroup_x,"
      " m.workgroup_size_y AS workgroup_y, m.workgroup_size_z AS workgroup_z,"
      " m.group_segment_size AS lds_size, m.private_segment_size AS scratch_size,"
+     " y.arch_vgpr_count AS vgpr_count, y.accum_vgpr_count, y.sgpr_count,"
      " y.group_segment_size AS static_lds_size,"
-     " y.private_segment_size AS static_scratch_size, " STACK ", m.graph_exec_id, m.graph_node_id",
+     " y.private_segment_size AS static_scratch_size, m.event_id, " STACK ", m.graph_exec_id,"
+     " m.graph_node_id",
      "kernel_dispatch",
      "a=info_agent.agent_id e=event.event_id r=string.region_name_id"
      " y=info_kernel_symbol.kernel_id ?s=info_stream.stream_id ?q=info_queue.queue_id"
@@ -159,7 +176,8 @@ static const struct view {
      "info_pmc", "a=info_agent.agent_id p=info_process.pid"},
     {"memory_copies",
      "m.id, m.guid, " CATEGORY "m.nid, p.pid, t.tid, m.start, m.end, m.end - m.start AS duration,"
-     " n.string AS name, r.string AS region_name, m.stream_id, m.queue_id, s.name AS stream_name,"
+     " n.string AS name, r.string AS region_name, m.stream_id, m.queue_id, m.graph_exec_id,"
+     " m.graph_node_id, s.name AS stream_name,"
      " q.name AS queue_name, m.size, d.name AS dst_device,"
      " d.absolute_index AS dst_agent_abs_index, d.logical_index AS dst_agent_log_index,"
      " d.type_index AS dst_agent_type_index, d.type AS dst_agent_type, m.dst_address,"
@@ -179,6 +197,15 @@ static const struct view {
      "memory_allocate",
      "?a=info_agent.agent_id ?q=info_queue.queue_id ?s=info_stream.stream_id e=event.event_id"
      " p=info_process.pid t=info_thread.tid"},
+    {"graph_launches",
+     "m.id, m.guid, m.nid, p.pid, t.tid, m.agent_id, a.absolute_index AS agent_abs_index,"
+     " a.logical_index AS agent_log_index, a.type_index AS agent_type_index,"
+     " a.type AS agent_type, m.queue_id, q.name AS queue, 'Graph Execution' AS name, m.start,"
+     " m.end, m.end - m.start AS duration, m.graph_exec_id, m.kernel_dispatch_count,"
+     " m.event_id, " STACK,
+     "graph_launch",
+     "?a=info_agent.agent_id ?q=info_queue.queue_id e=event.event_id p=info_process.pid"
+     " t=info_thread.tid"},
 };
 
 enum { VIEWS = sizeof views / sizeof views[0] };
@@ -191,49 +218,123 @@ enum { VIEWS = sizeof views / sizeof views[0] };
     " JOIN rocpd_info_kernel_symbol y ON y.id = k.kernel_id AND y.guid = k.guid"                   \
     " JOIN rocpd_info_process p ON p.id = k.pid AND p.guid = k.guid"
 
+/* A sample is an instant on a track, which has its name, process and thread; `when` are the columns
+ * of its time. */
+#define SAMPLES(when)                                                                              \
+    "SELECT m.id, m.guid, " CATEGORY "n.string AS name, k.nid, p.pid, t.tid, " when                \
+    ", m.event_id, " STACK ", e.extdata, e.call_stack, e.line_info FROM rocpd_sample m"            \
+    " JOIN rocpd_track k ON k.id = m.track_id AND k.guid = m.guid"                                 \
+    " JOIN rocpd_event e ON e.id = m.event_id AND e.guid = m.guid"                                 \
+    " JOIN rocpd_info_process p ON p.id = k.pid AND p.guid = k.guid"                               \
+    " JOIN rocpd_info_thread t ON t.id = k.tid AND t.guid = k.guid"                                \
+    " LEFT JOIN rocpd_string n ON n.id = k.name_id AND n.guid = k.guid"
+
+/* Those that are more than joins with the table that they are of. */
+static const char others[] = "CREATE VIEW samples AS " SAMPLES(
+    "m.timestamp") ";"
+                   "CREATE VIEW sample_regions AS " SAMPLES(
+                       "m.timestamp AS start, m.timestamp AS end,"
+                       " 0 AS duration") ";"
+                                         "CREATE VIEW scratch_memory AS SELECT v.id, v.guid, "
+                                         "v.nid, v.pid, v.type AS operation,"
+                                         " v.agent_name, v.agent_abs_index, v.agent_log_index, "
+                                         "v.agent_type_index, v.agent_type,"
+                                         " v.queue_id, v.tid, json_extract(m.extdata, '$.flags') "
+                                         "AS alloc_flags, v.start, v.end,"
+                                         " v.duration, v.size, v.address, e.correlation_id, "
+                                         "v.stack_id, v.parent_stack_id, v.corr_id,"
+                                         " v.category, e.extdata AS event_extdata FROM "
+                                         "memory_allocations v"
+                                         " JOIN rocpd_memory_allocate m ON m.id = v.id AND m.guid "
+                                         "= v.guid"
+                                         " JOIN rocpd_event e ON e.id = m.event_id AND e.guid = "
+                                         "m.guid WHERE v.level = 'SCRATCH'"
+                                         " ORDER BY v.start;"
+                                         "CREATE VIEW stream_args AS SELECT m.id AS argument_id, "
+                                         "m.event_id,"
+                                         " m.position AS arg_position, m.type AS arg_type, m.value "
+                                         "AS arg_value, s.id AS stream_id,"
+                                         " s.nid, p.pid, s.name AS stream_name, s.extdata FROM "
+                                         "rocpd_arg m JOIN rocpd_info_stream s"
+                                         " ON s.id = json_extract(m.extdata, '$.stream_id') AND "
+                                         "s.guid = m.guid"
+                                         " JOIN rocpd_info_process p ON p.id = s.pid AND p.guid = "
+                                         "s.guid WHERE m.name = 'stream';";
+
 /* And those that add up. */
 static const char sums[] =
-    "CREATE VIEW pmc_events AS SELECT m.id, m.guid, m.pmc_id, e.id AS event_id, " CATEGORY
-    "y.display_name AS name, k.nid, p.pid, k.dispatch_id, k.start, k.end,"
-    " k.end - k.start AS duration, i.name AS counter_name, m.value AS counter_value" COUNTED ";"
-    "CREATE VIEW counters_collection AS SELECT min(m.id) AS id, m.guid, k.dispatch_id,"
-    " k.kernel_id, e.id AS event_id, e.correlation_id, e.stack_id, e.parent_stack_id, p.pid,"
+    "CREATE VIEW pmc_events AS SELECT m.id, m.guid, m.pmc_id, "
+    "e.id AS event_id, " CATEGORY "y.display_name AS name, k.nid, p.pid, k.dispatch_id, "
+    "k.start, k.end,"
+    " k.end - k.start AS duration, i.name AS counter_name, "
+    "m.value AS counter_value" COUNTED ";"
+    "CREATE VIEW counters_collection AS SELECT min(m.id) AS "
+    "id, m.guid, k.dispatch_id,"
+    " k.kernel_id, e.id AS event_id, e.correlation_id, "
+    "e.stack_id, e.parent_stack_id, p.pid,"
     " t.tid, k.agent_id, a.absolute_index AS agent_abs_index,"
-    " a.logical_index AS agent_log_index, a.type_index AS agent_type_index,"
-    " a.type AS agent_type, k.queue_id, k.grid_size_x, k.grid_size_y, k.grid_size_z,"
-    " k.grid_size_x * k.grid_size_y * k.grid_size_z AS grid_size, y.display_name AS kernel_name,"
-    " r.string AS kernel_region, k.workgroup_size_x, k.workgroup_size_y, k.workgroup_size_z,"
-    " k.workgroup_size_x * k.workgroup_size_y * k.workgroup_size_z AS workgroup_size,"
-    " k.group_segment_size AS lds_block_size, k.private_segment_size AS scratch_size,"
-    " y.arch_vgpr_count AS vgpr_count, y.accum_vgpr_count, y.sgpr_count,"
-    " i.name AS counter_name, i.symbol AS counter_symbol, i.component, i.description, i.block,"
-    " i.expression, i.value_type, i.id AS counter_id, sum(m.value) AS value, k.start, k.end,"
-    " i.is_constant, i.is_derived, k.end - k.start AS duration, " CATEGORY
-    "k.nid, e.extdata, y.code_object_id" COUNTED
-    " JOIN rocpd_info_agent a ON a.id = k.agent_id AND a.guid = k.guid"
-    " JOIN rocpd_info_thread t ON t.id = k.tid AND t.guid = k.guid"
-    " LEFT JOIN rocpd_string r ON r.id = k.region_name_id AND r.guid = k.guid"
+    " a.logical_index AS agent_log_index, a.type_index AS "
+    "agent_type_index,"
+    " a.type AS agent_type, k.queue_id, k.grid_size_x, "
+    "k.grid_size_y, k.grid_size_z,"
+    " k.grid_size_x * k.grid_size_y * k.grid_size_z AS "
+    "grid_size, y.display_name AS kernel_name,"
+    " r.string AS kernel_region, k.workgroup_size_x, "
+    "k.workgroup_size_y, k.workgroup_size_z,"
+    " k.workgroup_size_x * k.workgroup_size_y * "
+    "k.workgroup_size_z AS workgroup_size,"
+    " k.group_segment_size AS lds_block_size, "
+    "k.private_segment_size AS scratch_size,"
+    " y.arch_vgpr_count AS vgpr_count, y.accum_vgpr_count, "
+    "y.sgpr_count,"
+    " i.name AS counter_name, i.symbol AS counter_symbol, "
+    "i.component, i.description, i.block,"
+    " i.expression, i.value_type, i.id AS counter_id, "
+    "sum(m.value) AS value, k.start, k.end,"
+    " i.is_constant, i.is_derived, k.end - k.start AS "
+    "duration, " CATEGORY "k.nid, e.extdata, y.code_object_id" COUNTED
+    " JOIN rocpd_info_agent a ON a.id = k.agent_id AND a.guid "
+    "= k.guid"
+    " JOIN rocpd_info_thread t ON t.id = k.tid AND t.guid = "
+    "k.guid"
+    " LEFT JOIN rocpd_string r ON r.id = k.region_name_id AND "
+    "r.guid = k.guid"
     " GROUP BY m.guid, k.dispatch_id, i.name, k.agent_id;"
-    "CREATE VIEW regions_and_samples AS SELECT * FROM regions;"
-    "CREATE VIEW region_args AS SELECT r.id, r.guid, r.nid, r.pid, a.type, a.name, a.value"
-    " FROM regions r JOIN rocpd_arg a ON a.event_id = r.event_id AND a.guid = r.guid;"
-    "CREATE VIEW top_kernels AS SELECT name, count(*) AS total_calls,"
-    " sum(duration) / 1000.0 AS total_duration, sum(duration) / count(*) / 1000.0 AS average,"
-    " sum(duration) * 100.0 / (SELECT sum(end - start) FROM rocpd_kernel_dispatch) AS percentage"
+    "CREATE VIEW regions_and_samples AS SELECT * FROM regions"
+    " UNION ALL SELECT * FROM sample_regions;"
+    "CREATE VIEW region_args AS SELECT r.id, r.guid, r.nid, "
+    "r.pid, a.type, a.name, a.value"
+    " FROM regions r JOIN rocpd_arg a ON a.event_id = "
+    "r.event_id AND a.guid = r.guid;"
+    "CREATE VIEW top_kernels AS SELECT name, count(*) AS "
+    "total_calls,"
+    " sum(duration) / 1000.0 AS total_duration, sum(duration) "
+    "/ count(*) / 1000.0 AS average,"
+    " sum(duration) * 100.0 / (SELECT sum(end - start) FROM "
+    "rocpd_kernel_dispatch) AS percentage"
     " FROM kernels GROUP BY name ORDER BY total_duration DESC;"
-    "CREATE VIEW top AS WITH times AS (SELECT name, duration FROM kernels"
+    "CREATE VIEW top AS WITH times AS (SELECT name, duration "
+    "FROM kernels"
     " UNION ALL SELECT name, duration FROM memory_copies"
     " UNION ALL SELECT name, duration FROM regions)"
-    " SELECT name, count(*) AS total_calls, sum(duration) / 1000.0 AS total_duration,"
+    " SELECT name, count(*) AS total_calls, sum(duration) / "
+    "1000.0 AS total_duration,"
     " sum(duration) / count(*) / 1000.0 AS average,"
-    " sum(duration) * 100.0 / (SELECT sum(duration) FROM times) AS percentage"
+    " sum(duration) * 100.0 / (SELECT sum(duration) FROM "
+    "times) AS percentage"
     " FROM times GROUP BY name ORDER BY total_duration DESC;"
-    "CREATE VIEW busy AS WITH times(agent_id, start, end) AS (SELECT agent_id, start, end"
-    " FROM rocpd_kernel_dispatch UNION ALL SELECT dst_agent_id, start, end"
-    " FROM rocpd_memory_copy), wall AS (SELECT max(end) - min(start) AS WallTime FROM times)"
-    " SELECT t.agent_id, a.type, sum(t.end - t.start) AS GpuTime, WallTime,"
-    " sum(t.end - t.start) * 1.0 / WallTime AS Busy FROM times t"
-    " JOIN rocpd_info_agent a ON a.id = t.agent_id, wall GROUP BY t.agent_id;";
+    "CREATE VIEW busy AS WITH times(agent_id, start, end) AS "
+    "(SELECT agent_id, start, end"
+    " FROM rocpd_kernel_dispatch UNION ALL SELECT "
+    "dst_agent_id, start, end"
+    " FROM rocpd_memory_copy), wall AS (SELECT max(end) - "
+    "min(start) AS WallTime FROM times)"
+    " SELECT t.agent_id, a.type, sum(t.end - t.start) AS "
+    "GpuTime, WallTime,"
+    " sum(t.end - t.start) * 1.0 / WallTime AS Busy FROM "
+    "times t"
+    " JOIN rocpd_info_agent a ON a.id = t.agent_id, wall "
+    "GROUP BY t.agent_id;";
 
 /* Writes columns as SQL: a '*' is NOT NULL, a '>' begins the name of a table. */
 static void append_columns(sqlite3_str *sql, const char *columns)
@@ -304,6 +405,7 @@ char *rocpd_schema_views(void)
         }
         sqlite3_str_appendall(sql, ";");
     }
+    sqlite3_str_appendall(sql, others);
     sqlite3_str_appendall(sql, sums);
     return sqlite3_str_finish(sql);
 }
