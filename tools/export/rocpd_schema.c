@@ -218,11 +218,10 @@ enum { VIEWS = sizeof views / sizeof views[0] };
     " JOIN rocpd_info_kernel_symbol y ON y.id = k.kernel_id AND y.guid = k.guid"                   \
     " JOIN rocpd_info_process p ON p.id = k.pid AND p.guid = k.guid"
 
-/* A sample is an instant on a track, which has its name, process and thread; `when` are the columns
- * of its time. */
-#define SAMPLES(when)                                                                              \
-    "SELECT m.id, m.guid, " CATEGORY "n.string AS name, k.nid, p.pid, t.tid, " when                \
-    ", m.event_id, " STACK ", e.extdata, e.call_stack, e.line_info FROM rocpd_sample m"            \
+/* A sample is an instant on a track, which has its name, process and thread. */
+#define SAMPLE "SELECT m.id, m.guid, " CATEGORY "n.string AS name, k.nid, p.pid, t.tid, "
+#define SAMPLED                                                                                    \
+    " m.event_id, " STACK ", e.extdata, e.call_stack, e.line_info FROM rocpd_sample m"             \
     " JOIN rocpd_track k ON k.id = m.track_id AND k.guid = m.guid"                                 \
     " JOIN rocpd_event e ON e.id = m.event_id AND e.guid = m.guid"                                 \
     " JOIN rocpd_info_process p ON p.id = k.pid AND p.guid = k.guid"                               \
@@ -230,111 +229,68 @@ enum { VIEWS = sizeof views / sizeof views[0] };
     " LEFT JOIN rocpd_string n ON n.id = k.name_id AND n.guid = k.guid"
 
 /* Those that are more than joins with the table that they are of. */
-static const char others[] = "CREATE VIEW samples AS " SAMPLES(
-    "m.timestamp") ";"
-                   "CREATE VIEW sample_regions AS " SAMPLES(
-                       "m.timestamp AS start, m.timestamp AS end,"
-                       " 0 AS duration") ";"
-                                         "CREATE VIEW scratch_memory AS SELECT v.id, v.guid, "
-                                         "v.nid, v.pid, v.type AS operation,"
-                                         " v.agent_name, v.agent_abs_index, v.agent_log_index, "
-                                         "v.agent_type_index, v.agent_type,"
-                                         " v.queue_id, v.tid, json_extract(m.extdata, '$.flags') "
-                                         "AS alloc_flags, v.start, v.end,"
-                                         " v.duration, v.size, v.address, e.correlation_id, "
-                                         "v.stack_id, v.parent_stack_id, v.corr_id,"
-                                         " v.category, e.extdata AS event_extdata FROM "
-                                         "memory_allocations v"
-                                         " JOIN rocpd_memory_allocate m ON m.id = v.id AND m.guid "
-                                         "= v.guid"
-                                         " JOIN rocpd_event e ON e.id = m.event_id AND e.guid = "
-                                         "m.guid WHERE v.level = 'SCRATCH'"
-                                         " ORDER BY v.start;"
-                                         "CREATE VIEW stream_args AS SELECT m.id AS argument_id, "
-                                         "m.event_id,"
-                                         " m.position AS arg_position, m.type AS arg_type, m.value "
-                                         "AS arg_value, s.id AS stream_id,"
-                                         " s.nid, p.pid, s.name AS stream_name, s.extdata FROM "
-                                         "rocpd_arg m JOIN rocpd_info_stream s"
-                                         " ON s.id = json_extract(m.extdata, '$.stream_id') AND "
-                                         "s.guid = m.guid"
-                                         " JOIN rocpd_info_process p ON p.id = s.pid AND p.guid = "
-                                         "s.guid WHERE m.name = 'stream';";
+static const char others[] =
+    "CREATE VIEW samples AS " SAMPLE "m.timestamp," SAMPLED ";"
+    "CREATE VIEW sample_regions AS " SAMPLE
+    "m.timestamp AS start, m.timestamp AS end, 0 AS duration," SAMPLED ";"
+    "CREATE VIEW scratch_memory AS SELECT v.id, v.guid, v.nid, v.pid, v.type AS operation,"
+    " v.agent_name, v.agent_abs_index, v.agent_log_index, v.agent_type_index, v.agent_type,"
+    " v.queue_id, v.tid, json_extract(m.extdata, '$.flags') AS alloc_flags, v.start, v.end,"
+    " v.duration, v.size, v.address, e.correlation_id, v.stack_id, v.parent_stack_id, v.corr_id,"
+    " v.category, e.extdata AS event_extdata FROM memory_allocations v"
+    " JOIN rocpd_memory_allocate m ON m.id = v.id AND m.guid = v.guid"
+    " JOIN rocpd_event e ON e.id = m.event_id AND e.guid = m.guid WHERE v.level = 'SCRATCH'"
+    " ORDER BY v.start;"
+    "CREATE VIEW stream_args AS SELECT m.id AS argument_id, m.event_id,"
+    " m.position AS arg_position, m.type AS arg_type, m.value AS arg_value, s.id AS stream_id,"
+    " s.nid, p.pid, s.name AS stream_name, s.extdata FROM rocpd_arg m JOIN rocpd_info_stream s"
+    " ON s.id = json_extract(m.extdata, '$.stream_id') AND s.guid = m.guid"
+    " JOIN rocpd_info_process p ON p.id = s.pid AND p.guid = s.guid WHERE m.name = 'stream';";
 
 /* And those that add up. */
 static const char sums[] =
-    "CREATE VIEW pmc_events AS SELECT m.id, m.guid, m.pmc_id, "
-    "e.id AS event_id, " CATEGORY "y.display_name AS name, k.nid, p.pid, k.dispatch_id, "
-    "k.start, k.end,"
-    " k.end - k.start AS duration, i.name AS counter_name, "
-    "m.value AS counter_value" COUNTED ";"
-    "CREATE VIEW counters_collection AS SELECT min(m.id) AS "
-    "id, m.guid, k.dispatch_id,"
-    " k.kernel_id, e.id AS event_id, e.correlation_id, "
-    "e.stack_id, e.parent_stack_id, p.pid,"
+    "CREATE VIEW pmc_events AS SELECT m.id, m.guid, m.pmc_id, e.id AS event_id, " CATEGORY
+    "y.display_name AS name, k.nid, p.pid, k.dispatch_id, k.start, k.end,"
+    " k.end - k.start AS duration, i.name AS counter_name, m.value AS counter_value" COUNTED ";"
+    "CREATE VIEW counters_collection AS SELECT min(m.id) AS id, m.guid, k.dispatch_id,"
+    " k.kernel_id, e.id AS event_id, e.correlation_id, e.stack_id, e.parent_stack_id, p.pid,"
     " t.tid, k.agent_id, a.absolute_index AS agent_abs_index,"
-    " a.logical_index AS agent_log_index, a.type_index AS "
-    "agent_type_index,"
-    " a.type AS agent_type, k.queue_id, k.grid_size_x, "
-    "k.grid_size_y, k.grid_size_z,"
-    " k.grid_size_x * k.grid_size_y * k.grid_size_z AS "
-    "grid_size, y.display_name AS kernel_name,"
-    " r.string AS kernel_region, k.workgroup_size_x, "
-    "k.workgroup_size_y, k.workgroup_size_z,"
-    " k.workgroup_size_x * k.workgroup_size_y * "
-    "k.workgroup_size_z AS workgroup_size,"
-    " k.group_segment_size AS lds_block_size, "
-    "k.private_segment_size AS scratch_size,"
-    " y.arch_vgpr_count AS vgpr_count, y.accum_vgpr_count, "
-    "y.sgpr_count,"
-    " i.name AS counter_name, i.symbol AS counter_symbol, "
-    "i.component, i.description, i.block,"
-    " i.expression, i.value_type, i.id AS counter_id, "
-    "sum(m.value) AS value, k.start, k.end,"
-    " i.is_constant, i.is_derived, k.end - k.start AS "
-    "duration, " CATEGORY "k.nid, e.extdata, y.code_object_id" COUNTED
-    " JOIN rocpd_info_agent a ON a.id = k.agent_id AND a.guid "
-    "= k.guid"
-    " JOIN rocpd_info_thread t ON t.id = k.tid AND t.guid = "
-    "k.guid"
-    " LEFT JOIN rocpd_string r ON r.id = k.region_name_id AND "
-    "r.guid = k.guid"
+    " a.logical_index AS agent_log_index, a.type_index AS agent_type_index,"
+    " a.type AS agent_type, k.queue_id, k.grid_size_x, k.grid_size_y, k.grid_size_z,"
+    " k.grid_size_x * k.grid_size_y * k.grid_size_z AS grid_size, y.display_name AS kernel_name,"
+    " r.string AS kernel_region, k.workgroup_size_x, k.workgroup_size_y, k.workgroup_size_z,"
+    " k.workgroup_size_x * k.workgroup_size_y * k.workgroup_size_z AS workgroup_size,"
+    " k.group_segment_size AS lds_block_size, k.private_segment_size AS scratch_size,"
+    " y.arch_vgpr_count AS vgpr_count, y.accum_vgpr_count, y.sgpr_count,"
+    " i.name AS counter_name, i.symbol AS counter_symbol, i.component, i.description, i.block,"
+    " i.expression, i.value_type, i.id AS counter_id, sum(m.value) AS value, k.start, k.end,"
+    " i.is_constant, i.is_derived, k.end - k.start AS duration, " CATEGORY
+    "k.nid, e.extdata, y.code_object_id" COUNTED
+    " JOIN rocpd_info_agent a ON a.id = k.agent_id AND a.guid = k.guid"
+    " JOIN rocpd_info_thread t ON t.id = k.tid AND t.guid = k.guid"
+    " LEFT JOIN rocpd_string r ON r.id = k.region_name_id AND r.guid = k.guid"
     " GROUP BY m.guid, k.dispatch_id, i.name, k.agent_id;"
     "CREATE VIEW regions_and_samples AS SELECT * FROM regions"
     " UNION ALL SELECT * FROM sample_regions;"
-    "CREATE VIEW region_args AS SELECT r.id, r.guid, r.nid, "
-    "r.pid, a.type, a.name, a.value"
-    " FROM regions r JOIN rocpd_arg a ON a.event_id = "
-    "r.event_id AND a.guid = r.guid;"
-    "CREATE VIEW top_kernels AS SELECT name, count(*) AS "
-    "total_calls,"
-    " sum(duration) / 1000.0 AS total_duration, sum(duration) "
-    "/ count(*) / 1000.0 AS average,"
-    " sum(duration) * 100.0 / (SELECT sum(end - start) FROM "
-    "rocpd_kernel_dispatch) AS percentage"
+    "CREATE VIEW region_args AS SELECT r.id, r.guid, r.nid, r.pid, a.type, a.name, a.value"
+    " FROM regions r JOIN rocpd_arg a ON a.event_id = r.event_id AND a.guid = r.guid;"
+    "CREATE VIEW top_kernels AS SELECT name, count(*) AS total_calls,"
+    " sum(duration) / 1000.0 AS total_duration, sum(duration) / count(*) / 1000.0 AS average,"
+    " sum(duration) * 100.0 / (SELECT sum(end - start) FROM rocpd_kernel_dispatch) AS percentage"
     " FROM kernels GROUP BY name ORDER BY total_duration DESC;"
-    "CREATE VIEW top AS WITH times AS (SELECT name, duration "
-    "FROM kernels"
+    "CREATE VIEW top AS WITH times AS (SELECT name, duration FROM kernels"
     " UNION ALL SELECT name, duration FROM memory_copies"
     " UNION ALL SELECT name, duration FROM regions)"
-    " SELECT name, count(*) AS total_calls, sum(duration) / "
-    "1000.0 AS total_duration,"
+    " SELECT name, count(*) AS total_calls, sum(duration) / 1000.0 AS total_duration,"
     " sum(duration) / count(*) / 1000.0 AS average,"
-    " sum(duration) * 100.0 / (SELECT sum(duration) FROM "
-    "times) AS percentage"
+    " sum(duration) * 100.0 / (SELECT sum(duration) FROM times) AS percentage"
     " FROM times GROUP BY name ORDER BY total_duration DESC;"
-    "CREATE VIEW busy AS WITH times(agent_id, start, end) AS "
-    "(SELECT agent_id, start, end"
-    " FROM rocpd_kernel_dispatch UNION ALL SELECT "
-    "dst_agent_id, start, end"
-    " FROM rocpd_memory_copy), wall AS (SELECT max(end) - "
-    "min(start) AS WallTime FROM times)"
-    " SELECT t.agent_id, a.type, sum(t.end - t.start) AS "
-    "GpuTime, WallTime,"
-    " sum(t.end - t.start) * 1.0 / WallTime AS Busy FROM "
-    "times t"
-    " JOIN rocpd_info_agent a ON a.id = t.agent_id, wall "
-    "GROUP BY t.agent_id;";
+    "CREATE VIEW busy AS WITH times(agent_id, start, end) AS (SELECT agent_id, start, end"
+    " FROM rocpd_kernel_dispatch UNION ALL SELECT dst_agent_id, start, end"
+    " FROM rocpd_memory_copy), wall AS (SELECT max(end) - min(start) AS WallTime FROM times)"
+    " SELECT t.agent_id, a.type, sum(t.end - t.start) AS GpuTime, WallTime,"
+    " sum(t.end - t.start) * 1.0 / WallTime AS Busy FROM times t"
+    " JOIN rocpd_info_agent a ON a.id = t.agent_id, wall GROUP BY t.agent_id;";
 
 /* Writes columns as SQL: a '*' is NOT NULL, a '>' begins the name of a table. */
 static void append_columns(sqlite3_str *sql, const char *columns)
