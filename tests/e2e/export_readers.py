@@ -121,6 +121,10 @@ def allocations():
     same("allocations", [(row[0],) + row[2:] for row in rows], calls)
     if {agent for kind, agent, *_ in rows if kind == "FREE"} != {None}:
         fail("a free has an agent")
+    # A row that has no queue, or no stream, is on no track of a viewer.
+    same("queues and streams of allocations", read("SELECT m.id, q.name, s.name FROM rocpd_memory_allocate m JOIN rocpd_info_queue q"
+                                                   " ON q.id = m.queue_id JOIN rocpd_info_stream s ON s.id = m.stream_id"),
+         [(number + 1, "unknown", "unknown") for number in range(len(calls))])
 
 
 def check_rocpd():

@@ -33,8 +33,8 @@ enum {
     SYMBOL,
     EVENT,
     RANGE_EVENT,
+    DEVICE_EVENT,
     ARGUMENT,
-    STREAM_ARGUMENT,
     REGION,
     KERNEL,
     COPY,
@@ -43,6 +43,13 @@ enum {
     PMC,
     PMC_EVENT,
     FIND_REGION
+};
+
+enum category { CALLS, RANGES, KERNELS, COPIES, LAUNCHES, ALLOCATIONS, CATEGORIES };
+
+/* The id of what was asked for last, which is asked for again as a rule; 0: of nothing. */
+struct last {
+    int64_t key, id, other;
 };
 
 struct rocpd {
@@ -55,6 +62,9 @@ struct rocpd {
     /* Where the trace does not know: rows with ids that follow those of the lists. */
     size_t threads, agents, queues, streams, symbols;
     int64_t events, dispatches;
+    int64_t categories[CATEGORIES]; /* string ids, 0: not yet */
+    int64_t *names;                 /* string ids of the names of symbols, by place; 0: not yet */
+    struct last node, range, call;
     bool *objects; /* code objects that are written, by id */
 };
 
@@ -85,6 +95,8 @@ static int64_t string_id(struct rocpd *rocpd, const char *text)
 
 static int64_t node_id(struct rocpd *rocpd, uint32_t process)
 {
+    if (rocpd->node.key == process)
+        return rocpd->node.id;
     const rtl_process_t *found = export_process(rocpd->export, process);
     const char *host = found && found->host[0] ? found->host : rocpd->export->info.host;
     bool added;
@@ -94,6 +106,7 @@ static int64_t node_id(struct rocpd *rocpd, uint32_t process)
                            "INSERT INTO rocpd_info_node(id, hash, machine_id, hostname)"
                            " VALUES (?, ?, ?, ?)",
                            "iitt", id, id, host, host);
+    rocpd->node = (struct last){.key = process, .id = id};
     return id;
 }
 
@@ -330,6 +343,7 @@ static int write_symbols(struct rocpd *rocpd)
     int status = EXIT_FINE;
     if (rtlTraceSymbols(rocpd->export->trace, &items, &rocpd->symbols) != RTL_OK)
         return open_failed(rocpd->export->trace, rocpd->export->path);
+    rocpd->names = memory_new(rocpd->symbols + 1, sizeof *rocpd->names);
     for (size_t i = 0; i < rocpd->symbols && status == EXIT_FINE; ++i)
         if (export_wants(rocpd->export, items[i].process))
             status = symbol_row(rocpd, (int64_t)i + 1, &items[i]);
@@ -383,13 +397,29 @@ static int64_t region_id(uint32_t process, uint64_t correlation)
     return correlation ? (int64_t)((uint64_t)(process - 1) << 40 | correlation) : 0;
 }
 
-/* Begins a row: what it belongs to. `rocpd->events` is its event. */
-static int event_row(struct rocpd *rocpd, const char *category, int64_t stack, int64_t parent)
+static int64_t category_id(struct rocpd *rocpd, enum category category)
 {
-    const int64_t row[] = {++rocpd->events, string_id(rocpd, category), stack, parent, stack};
+    static const char *const names[CATEGORIES] = {"HIP_RUNTIME_API", "MARKER_CORE_RANGE_API",
+                                                  "KERNEL_DISPATCH", "MEMORY_COPY",
+                                                  "GRAPH_LAUNCH",    "MEMORY_ALLOCATION"};
+    if (rocpd->categories[category] == 0)
+        rocpd->categories[category] = string_id(rocpd, names[category]);
+    return rocpd->categories[category];
+}
+
+/* Begins a row: what it belongs to. `rocpd->events` is its event. Ids of the device's events come
+ * from SQLite, which is quicker and counts as we do: no other statement writes some then. */
+static int event_row(struct rocpd *rocpd, enum category category, int64_t stack, int64_t parent)
+{
+    const int64_t row[] = {++rocpd->events, category_id(rocpd, category), stack, parent, stack};
+    if (category == KERNELS || category == COPIES || category == LAUNCHES)
+        return database_numbers(&rocpd->database, DEVICE_EVENT,
+                                "INSERT OR ROLLBACK INTO rocpd_event(category_id, stack_id,"
+                                " parent_stack_id, correlation_id)",
+                                4, row + 1);
     return database_numbers(&rocpd->database, EVENT,
                             "INSERT OR ROLLBACK INTO rocpd_event(id, category_id, stack_id,"
-                            " parent_stack_id, correlation_id) VALUES",
+                            " parent_stack_id, correlation_id)",
                             5, row);
 }
 
@@ -406,7 +436,7 @@ static int region_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_
                            rocpd->events};
     return database_numbers(&rocpd->database, REGION,
                             "INSERT OR ROLLBACK INTO rocpd_region(id, nid, pid, tid, start, end,"
-                            " name_id, event_id) VALUES",
+                            " name_id, event_id)",
                             8, row);
 }
 
@@ -469,29 +499,20 @@ static void argument_text(const rtl_argument_t *argument, char *text, size_t siz
 }
 
 /* The views join a stream's argument with the stream by its extdata. */
-static int stream_argument_row(struct rocpd *rocpd, const rtl_api_t *api, int64_t position,
-                               const rtl_argument_t *argument, const char *text)
-{
-    return database_row(&rocpd->database, STREAM_ARGUMENT,
-                        "INSERT INTO rocpd_arg(event_id, position, type, name, value, extdata)"
-                        " VALUES (?, ?, ?, ?, ?, json_object('stream_id', ?))",
-                        "iittti", rocpd->events, position, type_name(&argument->parameter),
-                        argument->parameter.name, text,
-                        stream_id(rocpd, api->process, api->stream));
-}
-
 static int argument_row(struct rocpd *rocpd, const rtl_api_t *api, int64_t position,
                         const rtl_argument_t *argument)
 {
     char text[80];
+    char extdata[48] = "{}";
     argument_text(argument, text, sizeof text);
     if (argument->parameter.type == 's' && api->stream != RTL_TRACE_NONE)
-        return stream_argument_row(rocpd, api, position, argument, text);
-    return database_row(
-        &rocpd->database, ARGUMENT,
-        "INSERT INTO rocpd_arg(event_id, position, type, name, value) VALUES (?, ?, ?, ?, ?)",
-        "iittt", rocpd->events, position, type_name(&argument->parameter), argument->parameter.name,
-        text);
+        (void)snprintf(extdata, sizeof extdata, "{\"stream_id\":%" PRId64 "}",
+                       stream_id(rocpd, api->process, api->stream));
+    return database_mixed(&rocpd->database, ARGUMENT,
+                          "INSERT OR ROLLBACK INTO rocpd_arg(event_id, position, type, name, value,"
+                          " extdata)",
+                          "iitttt", rocpd->events, position, type_name(&argument->parameter),
+                          argument->parameter.name, text, extdata);
 }
 
 static int argument_rows(struct rocpd *rocpd, const rtl_api_t *api)
@@ -521,13 +542,13 @@ static uint32_t only_agent(const struct rocpd *rocpd, uint32_t process, const ch
 }
 
 /* Where memory lies: a call does not say its device, so it is known where there is one only. Of
- * managed memory it is not. 0: not known. */
+ * managed memory it is not. */
 static int64_t agent_of_memory(const struct rocpd *rocpd, uint32_t process, enum memory_kind kind)
 {
-    if (kind == MEMORY_MANAGED)
-        return 0;
-    uint32_t agent = only_agent(rocpd, process, kind == MEMORY_HOST ? "CPU" : "GPU");
-    return agent == RTL_TRACE_NONE ? 0 : agent_id(rocpd, process, agent);
+    uint32_t agent = RTL_TRACE_NONE;
+    if (kind != MEMORY_MANAGED)
+        agent = only_agent(rocpd, process, kind == MEMORY_HOST ? "CPU" : "GPU");
+    return agent_id(rocpd, process, agent);
 }
 
 /* What a host call allocated or freed. As in the files of rocprofiler-sdk a free has neither a size
@@ -535,29 +556,28 @@ static int64_t agent_of_memory(const struct rocpd *rocpd, uint32_t process, enum
 static int allocation_row(struct rocpd *rocpd, const rtl_api_t *api,
                           const struct memory_call *memory)
 {
-    int status = event_row(rocpd, "MEMORY_ALLOCATION", region_id(api->process, api->correlation),
+    int status = event_row(rocpd, ALLOCATIONS, region_id(api->process, api->correlation),
                            region_id(api->process, api->range));
     if (status != EXIT_FINE)
         return status;
     return database_row(
         &rocpd->database, ALLOCATION,
         "INSERT INTO rocpd_memory_allocate(nid, pid, tid, agent_id, type, level, start, end,"
-        " address, size, stream_id, event_id)"
-        " VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)",
-        "iiiittiiiiii", node_id(rocpd, api->process), (int64_t)api->process,
+        " address, size, queue_id, stream_id, event_id)"
+        " VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiiittiiiiiii", node_id(rocpd, api->process), (int64_t)api->process,
         thread_id(rocpd, api->process, api->thread),
         memory->frees ? 0 : agent_of_memory(rocpd, api->process, memory->kind),
         memory->frees ? "FREE" : "ALLOC", memory->is_virtual ? "VIRTUAL" : "REAL",
         (int64_t)api->start, (int64_t)api->end, (int64_t)memory->pointer,
-        memory->frees ? 0 : (int64_t)memory->bytes,
-        api->stream == RTL_TRACE_NONE ? 0 : stream_id(rocpd, api->process, api->stream),
-        rocpd->events);
+        memory->frees ? 0 : (int64_t)memory->bytes, queue_id(rocpd, api->process, RTL_TRACE_NONE),
+        stream_id(rocpd, api->process, api->stream), rocpd->events);
 }
 
 static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
 {
     int64_t id = region_id(api->process, api->correlation);
-    int status = event_row(rocpd, "HIP_RUNTIME_API", id, region_id(api->process, api->range));
+    int status = event_row(rocpd, CALLS, id, region_id(api->process, api->range));
     if (status == EXIT_FINE)
         status = region_row(rocpd, id, api->process, api->thread, api->start, api->end, api->name);
     if (status == EXIT_FINE)
@@ -591,7 +611,7 @@ static int range_event_row(struct rocpd *rocpd, const rtl_range_t *range, int64_
         &rocpd->database, RANGE_EVENT,
         "INSERT INTO rocpd_event(id, category_id, stack_id, parent_stack_id, correlation_id,"
         " extdata) VALUES (?, ?, ?3, ?, ?3, json_object('message', ?5))",
-        "iiiit", ++rocpd->events, string_id(rocpd, "MARKER_CORE_RANGE_API"), stack,
+        "iiiit", ++rocpd->events, category_id(rocpd, RANGES), stack,
         region_id(range->process, range->parent), range->name);
 }
 
@@ -618,23 +638,35 @@ struct source {
     int64_t thread, region_name, stack, parent;
 };
 
-static struct source source_of(struct rocpd *rocpd, const struct export_event *event,
-                               const char *name)
+/* A region that was written: thread and name. */
+static bool find_region(struct rocpd *rocpd, struct last *last, int64_t id)
 {
-    static const char query[] = "SELECT tid, name_id FROM rocpd_region WHERE id = ?";
+    int64_t found[2];
+    if (id == 0)
+        return false;
+    if (last->key == id)
+        return true;
+    if (!database_find(&rocpd->database, FIND_REGION,
+                       "SELECT tid, name_id FROM rocpd_region WHERE id = ?", id, found, 2))
+        return false;
+    *last = (struct last){.key = id, .id = found[0], .other = found[1]};
+    return true;
+}
+
+/* `name` is the string of the region's name where there is no range. */
+static struct source source_of(struct rocpd *rocpd, const struct export_event *event, int64_t name)
+{
     int64_t call = region_id(event->process, event->origin.call);
     int64_t range = region_id(event->process, event->origin.range);
-    int64_t found[2];
-    struct source source = {.thread = (int64_t)rocpd->threads + event->process};
-    if (range && database_find(&rocpd->database, FIND_REGION, query, range, found, 2)) {
-        source.thread = found[0];
-        source.region_name = found[1];
+    struct source source = {.thread = (int64_t)rocpd->threads + event->process,
+                            .region_name = name};
+    if (find_region(rocpd, &rocpd->range, range)) {
+        source.thread = rocpd->range.id;
+        source.region_name = rocpd->range.other;
         source.parent = range;
-    } else {
-        source.region_name = string_id(rocpd, name);
     }
-    if (call && database_find(&rocpd->database, FIND_REGION, query, call, found, 2)) {
-        source.thread = found[0];
+    if (find_region(rocpd, &rocpd->call, call)) {
+        source.thread = rocpd->call.id;
         source.stack = call;
     }
     return source;
@@ -649,17 +681,25 @@ static uint32_t agent_of_queue(const struct rocpd *rocpd, uint32_t process, uint
     return place < count ? items[place].agent : RTL_TRACE_NONE;
 }
 
-static int64_t kernel_id(struct rocpd *rocpd, const rtl_kernel_t *kernel)
+/* The id of a kernel's symbol, and of the string that is its name. */
+static int64_t kernel_id(struct rocpd *rocpd, const rtl_kernel_t *kernel, int64_t *name)
 {
     size_t place = lookup_symbol_place(rocpd->export, kernel->process, kernel->symbol);
-    if (place < rocpd->symbols)
+    if (place < rocpd->symbols) {
+        if (rocpd->names[place] == 0)
+            rocpd->names[place] = string_id(rocpd, kernel->name);
+        *name = rocpd->names[place];
         return (int64_t)place + 1;
+    }
     bool added;
     int64_t id = (int64_t)rocpd->symbols + text_id(rocpd, &rocpd->unknown, kernel->name, &added);
-    const rtl_symbol_t symbol = {
-        .process = kernel->process, .name = kernel->name, .mangled = kernel->mangled};
+    const rtl_symbol_t symbol = {.process = kernel->process,
+                                 .agent = RTL_TRACE_NONE,
+                                 .name = kernel->name,
+                                 .mangled = kernel->mangled};
     if (added)
         (void)symbol_row(rocpd, id, &symbol);
+    *name = string_id(rocpd, kernel->name);
     return id;
 }
 
@@ -668,9 +708,10 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
     bool replayed = kernel->graph != RTL_TRACE_NONE;
-    struct source source = source_of(rocpd, event, kernel->name);
-    int64_t symbol = kernel_id(rocpd, kernel);
-    int status = event_row(rocpd, "KERNEL_DISPATCH", source.stack, source.parent);
+    int64_t name;
+    int64_t symbol = kernel_id(rocpd, kernel, &name);
+    struct source source = source_of(rocpd, event, name);
+    int status = event_row(rocpd, KERNELS, source.stack, source.parent);
     if (status != EXIT_FINE)
         return status;
     const int64_t row[] = {
@@ -701,7 +742,7 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
         "INSERT OR ROLLBACK INTO rocpd_kernel_dispatch(nid, pid, tid, agent_id, kernel_id,"
         " dispatch_id, queue_id, stream_id, start, end, private_segment_size, group_segment_size,"
         " workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y,"
-        " grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id) VALUES",
+        " grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id)",
         sizeof row / sizeof *row, row);
     return status == EXIT_FINE ? sample_rows(rocpd, event) : status;
 }
@@ -725,8 +766,8 @@ static int copy_row(struct rocpd *rocpd, const struct export_event *event)
     const rtl_copy_t *copy = event->copy;
     if (copy->start == 0 && copy->end == 0)
         return EXIT_FINE;
-    struct source source = source_of(rocpd, event, "");
-    int status = event_row(rocpd, "MEMORY_COPY", source.stack, source.parent);
+    struct source source = source_of(rocpd, event, string_id(rocpd, ""));
+    int status = event_row(rocpd, COPIES, source.stack, source.parent);
     if (status != EXIT_FINE)
         return status;
     return database_row(
@@ -746,7 +787,7 @@ static int launch_row(struct rocpd *rocpd, const rtl_graph_launch_t *launch)
     int64_t call = region_id(launch->process, launch->correlation);
     uint64_t start = launch->start ? launch->start : launch->time;
     uint64_t end = launch->end > start ? launch->end : start;
-    int status = event_row(rocpd, "GRAPH_LAUNCH", call, region_id(launch->process, launch->range));
+    int status = event_row(rocpd, LAUNCHES, call, region_id(launch->process, launch->range));
     if (status != EXIT_FINE)
         return status;
     return database_row(&rocpd->database, LAUNCH,
@@ -831,7 +872,7 @@ static int write_all(struct rocpd *rocpd)
         status = database_flush(&rocpd->database);
     database_forget(&rocpd->database);
     if (status == EXIT_FINE)
-        status = run_built(rocpd, rocpd_schema_names(rocpd->suffix));
+        status = run_built(rocpd, rocpd_schema_names(rocpd->guid, rocpd->suffix));
     return status == EXIT_FINE ? run_built(rocpd, rocpd_schema_views()) : status;
 }
 
@@ -849,6 +890,7 @@ static int run(struct export *export)
     texts_free(&rocpd.hosts);
     texts_free(&rocpd.unknown);
     free(rocpd.objects);
+    free(rocpd.names);
     return status;
 }
 

@@ -7,11 +7,13 @@
 
 /* Tables with their columns, without those that nearly all have: id, guid, extdata. '*' stands for
  * NOT NULL, '>X' for a reference to table X. */
-enum { PLAIN = 1, NO_EXTDATA = 2 };
+enum { PLAIN = 1, NO_EXTDATA = 2, MANY = 4 };
 
 static const struct table {
     const char *name, *columns;
-    unsigned without; /* PLAIN: neither guid nor extdata */
+    /* PLAIN: neither guid nor extdata. MANY: it is filled without types and constraints, which it
+     * gets then: to look at them for each row is a tenth of all that is done. */
+    unsigned without;
 } tables[] = {
     {"metadata", "tag TEXT*, value TEXT*", PLAIN},
     {"string", "string TEXT* UNIQUE ON CONFLICT ABORT", NO_EXTDATA},
@@ -62,13 +64,13 @@ static const struct table {
     {"event",
      "category_id INTEGER>string, stack_id INTEGER, parent_stack_id INTEGER,"
      " correlation_id INTEGER, call_stack JSONB DEFAULT '{}'*, line_info JSONB DEFAULT '{}'*",
-     0},
-    {"arg", "event_id INTEGER*>event, position INTEGER*, type TEXT*, name TEXT*, value TEXT", 0},
+     MANY},
+    {"arg", "event_id INTEGER*>event, position INTEGER*, type TEXT*, name TEXT*, value TEXT", MANY},
     {"pmc_event", "event_id INTEGER>event, pmc_id INTEGER*>info_pmc, value REAL DEFAULT 0.0", 0},
     {"region",
      "nid INTEGER*>info_node, pid INTEGER*>info_process, tid INTEGER*>info_thread, start BIGINT*,"
      " end BIGINT*, name_id INTEGER*>string, event_id INTEGER>event",
-     0},
+     MANY},
     {"sample", "track_id INTEGER*>track, timestamp BIGINT*, event_id INTEGER>event", 0},
     {"kernel_dispatch",
      "nid INTEGER*>info_node, pid INTEGER*>info_process, tid INTEGER>info_thread,"
@@ -78,7 +80,7 @@ static const struct table {
      " workgroup_size_y INTEGER*, workgroup_size_z INTEGER*, grid_size_x INTEGER*,"
      " grid_size_y INTEGER*, grid_size_z INTEGER*, graph_exec_id INTEGER* DEFAULT 0,"
      " graph_node_id INTEGER* DEFAULT 0, region_name_id INTEGER>string, event_id INTEGER>event",
-     0},
+     MANY},
     {"memory_copy",
      "nid INTEGER*>info_node, pid INTEGER*>info_process, tid INTEGER>info_thread, start BIGINT*,"
      " end BIGINT*, name_id INTEGER*>string, dst_agent_id INTEGER>info_agent, dst_address INTEGER,"
@@ -293,15 +295,15 @@ static const char sums[] =
     " JOIN rocpd_info_agent a ON a.id = t.agent_id, wall GROUP BY t.agent_id;";
 
 /* Writes columns as SQL: a '*' is NOT NULL, a '>' begins the name of a table. */
-static void append_columns(sqlite3_str *sql, const char *columns)
+static void append_columns(sqlite3_str *sql, const char *columns, const char *suffix)
 {
     for (const char *at = columns; *at; ++at) {
         size_t name = strcspn(at + 1, ",");
         if (*at == '*') {
             sqlite3_str_appendall(sql, " NOT NULL");
         } else if (*at == '>') {
-            sqlite3_str_appendf(sql, " REFERENCES rocpd_%.*s(id) ON UPDATE CASCADE", (int)name,
-                                at + 1);
+            sqlite3_str_appendf(sql, " REFERENCES \"rocpd_%.*s%s\"(id) ON UPDATE CASCADE",
+                                (int)name, at + 1, suffix);
             at += name;
         } else {
             sqlite3_str_append(sql, at, 1);
@@ -309,32 +311,81 @@ static void append_columns(sqlite3_str *sql, const char *columns)
     }
 }
 
+/* Writes their names and defaults alone. */
+static void append_bare_columns(sqlite3_str *sql, const char *columns)
+{
+    for (const char *at = columns; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *given = strstr(at, " DEFAULT ");
+        sqlite3_str_append(sql, at, (int)strcspn(at, " *"));
+        if (given && given < at + length) {
+            size_t value = strcspn(given + strlen(" DEFAULT "), ",*");
+            sqlite3_str_append(sql, given, (int)(strlen(" DEFAULT ") + value));
+        }
+        at += length;
+        size_t comma = strspn(at, ", ");
+        sqlite3_str_append(sql, at, (int)comma);
+        at += comma;
+    }
+}
+
+static void append_table(sqlite3_str *sql, const struct table *table, const char *guid,
+                         const char *suffix, bool bare)
+{
+    bool described = table->without != PLAIN;
+    sqlite3_str_appendf(
+        sql, "CREATE TABLE \"rocpd_%s%s\"(id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, ",
+        table->name, suffix);
+    if (described)
+        sqlite3_str_appendf(sql, "guid%s DEFAULT %Q%s, ", bare ? "" : " TEXT", guid,
+                            bare ? "" : " NOT NULL");
+    if (bare)
+        append_bare_columns(sql, table->columns);
+    else
+        append_columns(sql, table->columns, suffix);
+    if (described && table->without != NO_EXTDATA)
+        sqlite3_str_appendf(sql, ", extdata%s DEFAULT '{}'%s", bare ? "" : " JSONB",
+                            bare ? "" : " NOT NULL");
+    sqlite3_str_appendchar(sql, 1, ')');
+}
+
 char *rocpd_schema_tables(const char *guid)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     for (size_t i = 0; i < TABLES; ++i) {
-        sqlite3_str_appendf(sql,
-                            "CREATE TABLE rocpd_%s(id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, ",
-                            tables[i].name);
-        if (tables[i].without != PLAIN)
-            sqlite3_str_appendf(sql, "guid TEXT DEFAULT %Q NOT NULL, ", guid);
-        append_columns(sql, tables[i].columns);
-        if (tables[i].without == 0)
-            sqlite3_str_appendall(sql, ", extdata JSONB DEFAULT '{}' NOT NULL");
-        sqlite3_str_appendall(sql, ");");
+        append_table(sql, &tables[i], guid, "", tables[i].without == MANY);
+        sqlite3_str_appendchar(sql, 1, ';');
     }
     return sqlite3_str_finish(sql);
 }
 
-char *rocpd_schema_names(const char *suffix)
+/* The way that SQLite's manual has for constraints of a table with rows (ALTER TABLE, "making other
+ * kinds of table schema changes"). */
+static void append_constraints(sqlite3_str *sql, const struct table *table, const char *guid,
+                               const char *suffix)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    append_table(text, table, guid, suffix, false);
+    char *whole = sqlite3_str_finish(text);
+    sqlite3_str_appendf(sql, "UPDATE sqlite_schema SET sql = %Q WHERE name = 'rocpd_%s%s';",
+                        whole ? whole : "", table->name, suffix);
+    sqlite3_free(whole);
+}
+
+char *rocpd_schema_names(const char *guid, const char *suffix)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     for (size_t i = 0; i < TABLES; ++i)
-        sqlite3_str_appendf(sql,
-                            "ALTER TABLE rocpd_%s RENAME TO \"rocpd_%s%s\";"
-                            "CREATE VIEW rocpd_%s AS SELECT * FROM \"rocpd_%s%s\";",
-                            tables[i].name, tables[i].name, suffix, tables[i].name, tables[i].name,
-                            suffix);
+        sqlite3_str_appendf(sql, "ALTER TABLE rocpd_%s RENAME TO \"rocpd_%s%s\";", tables[i].name,
+                            tables[i].name, suffix);
+    sqlite3_str_appendall(sql, "PRAGMA writable_schema=ON;");
+    for (size_t i = 0; i < TABLES; ++i)
+        if (tables[i].without == MANY)
+            append_constraints(sql, &tables[i], guid, suffix);
+    sqlite3_str_appendall(sql, "PRAGMA writable_schema=RESET;");
+    for (size_t i = 0; i < TABLES; ++i)
+        sqlite3_str_appendf(sql, "CREATE VIEW rocpd_%s AS SELECT * FROM \"rocpd_%s%s\";",
+                            tables[i].name, tables[i].name, suffix);
     return sqlite3_str_finish(sql);
 }
 

@@ -3,6 +3,8 @@
 #include "export/database.h"
 
 #include "common/command.h"
+#include "common/memory.h"
+#include "common/open.h"
 #include "common/say.h"
 #include "common/texts.h"
 #include "export/lookup.h"
@@ -45,21 +47,13 @@ static const char schema[] =
     "INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu_stride', '1000'),"
     " ('pid_stride', '10000000'), ('schema_version', '3');";
 
-/* Made when all rows are there. Names of indexes are RPD's: its tools make those that are missing.
- * `top` counts every op; a text that is empty is told by the type of its op. */
+/* Made when all rows are there: those that the recorder's files have, by their names. */
 static const char indexes[] =
+    "CREATE INDEX rocpd_strin_string_c7b9cd_idx ON rocpd_string(string);"
+    "CREATE INDEX rocpd_ustri_string_84d4a7_idx ON rocpd_ustring(string);"
     "CREATE UNIQUE INDEX rocpd_api_ops_api_id_op_id_e7e52317_uniq ON rocpd_api_ops(api_id, op_id);"
     "CREATE INDEX rocpd_api_ops_api_id_f87632ad ON rocpd_api_ops(api_id);"
-    "CREATE INDEX rocpd_api_ops_op_id_b35ab7c9 ON rocpd_api_ops(op_id);"
-    "CREATE INDEX rocpd_op_description_id_c8dc8310 ON rocpd_op(description_id);"
-    "CREATE INDEX rocpd_op_opType_id_810aaccd ON rocpd_op(opType_id);"
-    "CREATE INDEX rocpd_counter_op_id_0b4d4b59 ON rocpd_counter(op_id);"
-    "CREATE INDEX rocpd_counter_name_id_92b0ed0c ON rocpd_counter(name_id);"
-    "CREATE INDEX rocpd_api_apiName_id_54bc0a6c ON rocpd_api(apiName_id);"
-    "CREATE INDEX rocpd_api_category_id_16543984 ON rocpd_api(category_id);"
-    "CREATE INDEX rocpd_api_domain_id_081456b2 ON rocpd_api(domain_id);"
-    "CREATE INDEX rocpd_api_args_id_6a626626 ON rocpd_api(args_id);"
-    "CREATE INDEX rocpd_kernelapi_kernelName_id_c8efa6f0 ON rocpd_kernelapi(kernelName_id);";
+    "CREATE INDEX rocpd_api_ops_op_id_b35ab7c9 ON rocpd_api_ops(op_id);";
 
 #define API_TEXTS                                                                                  \
     "d.string AS domain, c.string AS category, n.string AS apiName, u.string AS args"              \
@@ -72,7 +66,8 @@ static const char indexes[] =
 #define PID_STRIDE "(SELECT value FROM rocpd_metadata WHERE tag = 'pid_stride')"
 #define GPU_STRIDE "(SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride')"
 
-/* `napi` and `nop` are of files in which several nodes are one: node n has n strides added. */
+/* `napi` and `nop` are of files in which several nodes are one: node n has n strides added. `top`
+ * counts every op; a text that is empty is told by the type of its op. */
 static const char views[] =
     "CREATE VIEW api AS SELECT a.id, a.pid, a.tid, a.start, a.end, " API_TEXTS ";"
     "CREATE VIEW op AS SELECT o.id, o.gpuId, o.queueId, o.sequenceId, o.start, o.end, " OP_TEXTS ";"
@@ -125,6 +120,8 @@ struct rpd {
     struct export *export;
     struct texts strings;     /* a string's id is its number * 2 + 1 */
     struct rpd_recent recent; /* arguments: their ids are in between */
+    size_t symbols;
+    int64_t *names; /* string ids of the names of symbols, by place; 0: not yet */
     int64_t ops;
     int64_t empty, kernel_type, marker, hip, roctx;
 };
@@ -211,8 +208,7 @@ static int api_row(struct rpd *rpd, int64_t id, uint32_t process, uint32_t threa
                            rpd->empty,
                            domain,
                            args};
-    return database_numbers(&rpd->database, API, "INSERT OR ROLLBACK INTO rocpd_api VALUES", 9,
-                            row);
+    return database_numbers(&rpd->database, API, "INSERT OR ROLLBACK INTO rocpd_api", 9, row);
 }
 
 static int call_row(struct rpd *rpd, const rtl_api_t *api)
@@ -243,19 +239,25 @@ static int64_t gpu_id(uint32_t gpu)
     return gpu == RTL_TRACE_NONE ? -1 : (int64_t)gpu;
 }
 
+/* SQLite counts ops as rpd->ops does: no other statement writes any. */
 static int op_row(struct rpd *rpd, uint32_t gpu, uint32_t queue, uint64_t sequence, uint64_t start,
                   uint64_t end, int64_t description, int64_t type)
 {
-    const int64_t row[] = {++rpd->ops,     gpu_id(gpu),  (int64_t)queue, (int64_t)sequence,
-                           (int64_t)start, (int64_t)end, description,    type};
-    return database_numbers(&rpd->database, OP, "INSERT OR ROLLBACK INTO rocpd_op VALUES", 8, row);
+    const int64_t row[] = {
+        gpu_id(gpu), (int64_t)queue, (int64_t)sequence, (int64_t)start, (int64_t)end, description,
+        type};
+    ++rpd->ops;
+    return database_numbers(&rpd->database, OP,
+                            "INSERT OR ROLLBACK INTO rocpd_op(gpuId, queueId, sequenceId, start,"
+                            " end, description_id, opType_id)",
+                            7, row);
 }
 
 static int link_row(struct rpd *rpd, int64_t api)
 {
     const int64_t row[] = {api, rpd->ops};
     return database_numbers(&rpd->database, LINK,
-                            "INSERT OR ROLLBACK INTO rocpd_api_ops(api_id, op_id) VALUES", 2, row);
+                            "INSERT OR ROLLBACK INTO rocpd_api_ops(api_id, op_id)", 2, row);
 }
 
 struct handle {
@@ -276,6 +278,16 @@ static int64_t groups(const rtl_kernel_t *kernel, unsigned i)
     return (int64_t)((kernel->grid[i] + block - 1) / block);
 }
 
+static int64_t name_of_kernel(struct rpd *rpd, const rtl_kernel_t *kernel)
+{
+    size_t place = lookup_symbol_place(rpd->export, kernel->process, kernel->symbol);
+    if (place >= rpd->symbols)
+        return string_id(rpd, kernel->name);
+    if (rpd->names[place] == 0)
+        rpd->names[place] = string_id(rpd, kernel->name);
+    return rpd->names[place];
+}
+
 static int launch_of_kernel(struct rpd *rpd, int64_t api, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
@@ -286,7 +298,7 @@ static int launch_of_kernel(struct rpd *rpd, int64_t api, const struct export_ev
                         "itiiiiiiiii", api, stream.text, groups(kernel, 0), groups(kernel, 1),
                         groups(kernel, 2), (int64_t)kernel->block[0], (int64_t)kernel->block[1],
                         (int64_t)kernel->block[2], (int64_t)kernel->group_size,
-                        (int64_t)kernel->private_size, string_id(rpd, kernel->name));
+                        (int64_t)kernel->private_size, name_of_kernel(rpd, kernel));
 }
 
 /* What hardware counters counted during the op that was written last. */
@@ -307,7 +319,7 @@ static int kernel_row(struct rpd *rpd, const struct export_event *event)
     const char *name;
     int64_t api;
     int status = op_row(rpd, kernel->gpu, kernel->queue, kernel->packet, kernel->start, kernel->end,
-                        string_id(rpd, kernel->name), rpd->kernel_type);
+                        name_of_kernel(rpd, kernel), rpd->kernel_type);
     if (status == EXIT_FINE && event->sample_count)
         status = counter_rows(rpd, event->samples);
     if (status != EXIT_FINE || !find_call(rpd, event->process, event->origin.call, &api, &name))
@@ -388,6 +400,10 @@ static int write_all(struct rpd *rpd)
     rpd->hip = string_id(rpd, "hip");
     rpd->roctx = string_id(rpd, "roctx");
     text_row(rpd, USTRING, rpd->empty, "");
+    const rtl_symbol_t *symbols;
+    if (rtlTraceSymbols(rpd->export->trace, &symbols, &rpd->symbols) != RTL_OK)
+        return open_failed(rpd->export->trace, rpd->export->path);
+    rpd->names = memory_new(rpd->symbols + 1, sizeof *rpd->names);
     int status = meta(rpd, "creator", info->creator);
     if (status == EXIT_FINE)
         status = meta(rpd, "host", info->host);
@@ -419,6 +435,7 @@ static int run(struct export *export)
     database_drop(&rpd.database);
     texts_free(&rpd.strings);
     rpd_recent_free(&rpd.recent);
+    free(rpd.names);
     return status;
 }
 

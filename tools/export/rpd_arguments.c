@@ -63,13 +63,15 @@ void rpd_arguments(const rtl_api_t *api, char *text, size_t size)
 
 int64_t rpd_recent_number(struct rpd_recent *recent, const char *text, bool *added)
 {
+    size_t number = texts_find(&recent->texts, text);
+    *added = number == TEXTS_NONE;
+    if (!*added)
+        return recent->before + (int64_t)number;
     if (recent->texts.count == RECENT) {
         texts_free(&recent->texts);
         recent->before += RECENT;
     }
-    size_t before = recent->texts.count;
-    size_t number = texts_number(&recent->texts, text);
-    *added = recent->texts.count != before;
+    number = texts_number(&recent->texts, text);
     return number == TEXTS_NONE ? -1 : recent->before + (int64_t)number;
 }
 
