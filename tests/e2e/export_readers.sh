@@ -19,6 +19,12 @@ done
 "$rtl" trace -q -m full --gpu soft -o memory.db -- "$bin/memory" >traced.out 2>traced.err || fail "the program ended with status $?"
 check rocpd memory memory
 
+# Several files at once: readers join threads and processes by their ids alone.
+for table in process thread; do
+    equal "ids of ${table}s in two files" "$(sqlite3 built.rocpd "ATTACH 'captured.rocpd' AS other;
+        SELECT count(*) FROM main.rocpd_info_$table m JOIN other.rocpd_info_$table o USING (id)")" 0
+done
+
 # The other way: what RPD's file says of streams comes back from arguments.
 "$rtl" import captured.rpd -o again.db >import.out 2>import.err || fail "rtl import ended with status $?"
 equal "streams of launches of graphs" "$(ask again.db "SELECT start, s.handle FROM api a JOIN streams s USING (process, stream)

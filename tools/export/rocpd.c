@@ -60,6 +60,7 @@ struct rocpd {
     struct texts hosts;   /* a node's id is its number + 1 */
     struct texts unknown; /* names of kernels without a symbol: their ids follow the symbols' */
     /* Where the trace does not know: rows with ids that follow those of the lists. */
+    int64_t base; /* added to ids of processes and threads, by which rocpd joins files */
     size_t threads, agents, queues, streams, symbols;
     int64_t events, dispatches;
     int64_t categories[CATEGORIES]; /* string ids, 0: not yet */
@@ -110,10 +111,21 @@ static int64_t node_id(struct rocpd *rocpd, uint32_t process)
     return id;
 }
 
+static int64_t process_id(const struct rocpd *rocpd, uint32_t process)
+{
+    return rocpd->base + process;
+}
+
+static int64_t unknown_thread_id(const struct rocpd *rocpd, uint32_t process)
+{
+    return rocpd->base + (int64_t)rocpd->threads + process;
+}
+
 static int64_t thread_id(const struct rocpd *rocpd, uint32_t process, uint32_t thread)
 {
     size_t place = lookup_thread_place(rocpd->export, process, thread);
-    return (int64_t)(place < rocpd->threads ? place + 1 : rocpd->threads + process);
+    return place < rocpd->threads ? rocpd->base + (int64_t)place + 1
+                                  : unknown_thread_id(rocpd, process);
 }
 
 static int64_t agent_id(const struct rocpd *rocpd, uint32_t process, uint32_t agent)
@@ -141,8 +153,8 @@ static int thread_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_
     return database_row(
         &rocpd->database, THREAD,
         "INSERT INTO rocpd_info_thread(id, nid, ppid, pid, tid, name) VALUES (?, ?, ?, ?, ?, ?)",
-        "iiiiit", id, node_id(rocpd, process), (int64_t)(found ? found->ppid : 0), (int64_t)process,
-        (int64_t)thread, name);
+        "iiiiit", id, node_id(rocpd, process), (int64_t)(found ? found->ppid : 0),
+        process_id(rocpd, process), (int64_t)thread, name);
 }
 
 static int agent_row(struct rocpd *rocpd, int64_t id, const rtl_agent_t *items, size_t place)
@@ -157,7 +169,7 @@ static int agent_row(struct rocpd *rocpd, int64_t id, const rtl_agent_t *items, 
         "INSERT INTO rocpd_info_agent(id, nid, pid, type, absolute_index, logical_index,"
         " type_index, name, model_name, vendor_name, product_name, user_name, extdata)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "iiitiiitttttt", id, node_id(rocpd, agent->process), (int64_t)agent->process,
+        "iiitiiitttttt", id, node_id(rocpd, agent->process), process_id(rocpd, agent->process),
         typed ? agent->type : NULL, (int64_t)agent->node, (int64_t)agent->agent,
         (int64_t)rocpd_agent_type_index(items, place), agent->name, agent->product,
         rocpd_agent_vendor(agent), agent->product, agent->product, json);
@@ -172,14 +184,14 @@ static int unknown_agent_row(struct rocpd *rocpd, int64_t id, uint32_t process)
         &rocpd->database, UNKNOWN_AGENT,
         "INSERT INTO rocpd_info_agent(id, nid, pid, name, model_name, product_name, user_name)"
         " VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?4)",
-        "iiit", id, node_id(rocpd, process), (int64_t)process, "unknown");
+        "iiit", id, node_id(rocpd, process), process_id(rocpd, process), "unknown");
 }
 
 static int named_row(struct rocpd *rocpd, unsigned which, const char *sql, int64_t id,
                      uint32_t process, const char *name)
 {
     return database_row(&rocpd->database, which, sql, "iiit", id, node_id(rocpd, process),
-                        (int64_t)process, name);
+                        process_id(rocpd, process), name);
 }
 
 static int queue_row(struct rocpd *rocpd, int64_t id, uint32_t process, const char *name)
@@ -206,7 +218,7 @@ static int object_row(struct rocpd *rocpd, int64_t id, uint32_t process)
     return database_row(&rocpd->database, OBJECT,
                         "INSERT INTO rocpd_info_code_object(id, nid, pid, agent_id)"
                         " VALUES (?1, ?2, ?3, ?1)",
-                        "iii", id, node_id(rocpd, process), (int64_t)process);
+                        "iii", id, node_id(rocpd, process), process_id(rocpd, process));
 }
 
 static int symbol_row(struct rocpd *rocpd, int64_t id, const rtl_symbol_t *symbol)
@@ -222,8 +234,8 @@ static int symbol_row(struct rocpd *rocpd, int64_t id, const rtl_symbol_t *symbo
         " private_segment_size, extdata) VALUES (?1, ?, ?, ?, ?, ?6, ?, ?, ?, ?,"
         " json_object('kernel_id', ?1, 'formatted_kernel_name', ?6, 'demangled_kernel_name', ?6,"
         " 'truncated_kernel_name', ?6))",
-        "iiiittiiii", id, node_id(rocpd, symbol->process), (int64_t)symbol->process, object,
-        symbol->mangled[0] ? symbol->mangled : symbol->name, symbol->name,
+        "iiiittiiii", id, node_id(rocpd, symbol->process), process_id(rocpd, symbol->process),
+        object, symbol->mangled[0] ? symbol->mangled : symbol->name, symbol->name,
         (int64_t)symbol->kernel_object, (int64_t)symbol->kernarg_size, (int64_t)symbol->group_size,
         (int64_t)symbol->private_size);
 }
@@ -238,12 +250,12 @@ static int process_row(struct rocpd *rocpd, const rtl_process_t *process)
         &rocpd->database, PROCESS,
         "INSERT INTO rocpd_info_process(id, nid, ppid, pid, init, fini, start, end, command)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "iiiiiiiit", id, node_id(rocpd, process->process), (int64_t)process->ppid,
-        (int64_t)process->pid, (int64_t)process->start, (int64_t)end, (int64_t)process->start,
-        (int64_t)end, process->command);
+        "iiiiiiiit", process_id(rocpd, process->process), node_id(rocpd, process->process),
+        (int64_t)process->ppid, (int64_t)process->pid, (int64_t)process->start, (int64_t)end,
+        (int64_t)process->start, (int64_t)end, process->command);
     if (status == EXIT_FINE)
-        status =
-            thread_row(rocpd, (int64_t)rocpd->threads + id, process->process, process->pid, NULL);
+        status = thread_row(rocpd, unknown_thread_id(rocpd, process->process), process->process,
+                            process->pid, NULL);
     if (status == EXIT_FINE)
         status = unknown_agent_row(rocpd, (int64_t)rocpd->agents + id, process->process);
     if (status == EXIT_FINE)
@@ -270,6 +282,16 @@ static const char *thread_name(const rtl_thread_t *thread)
     return name[0] ? name : NULL;
 }
 
+/* rocprofiler-sdk's ids are pids and tids: where its views take several files for one they join by
+ * them alone. So ids of files of different processes have to be different. */
+static int64_t base_of(const struct export *export)
+{
+    for (size_t i = 0; i < export->process_count; ++i)
+        if (export_wants(export, export->processes[i].process))
+            return (int64_t) export->processes[i].pid << 24;
+    return 0;
+}
+
 static int write_threads(struct rocpd *rocpd)
 {
     const rtl_thread_t *items;
@@ -278,8 +300,8 @@ static int write_threads(struct rocpd *rocpd)
         return open_failed(rocpd->export->trace, rocpd->export->path);
     for (size_t i = 0; i < rocpd->threads && status == EXIT_FINE; ++i)
         if (export_wants(rocpd->export, items[i].process))
-            status = thread_row(rocpd, (int64_t)i + 1, items[i].process, items[i].thread,
-                                thread_name(&items[i]));
+            status = thread_row(rocpd, rocpd->base + (int64_t)i + 1, items[i].process,
+                                items[i].thread, thread_name(&items[i]));
     return status;
 }
 
@@ -359,7 +381,7 @@ static int counter_row(struct rocpd *rocpd, int64_t id, const rtl_trace_counter_
         "INSERT INTO rocpd_info_pmc(id, nid, pid, agent_id, target_arch, event_code, name, symbol,"
         " description, component, units, value_type, block, expression, is_constant, is_derived)"
         " VALUES (?, ?, ?, ?, 'GPU', ?, ?, ?, ?, 'rocm', ?, 'ABS', ?, '', 0, 0)",
-        "iiiiittttt", id, node_id(rocpd, counter->process), (int64_t)counter->process,
+        "iiiiittttt", id, node_id(rocpd, counter->process), process_id(rocpd, counter->process),
         agent_id(rocpd, counter->process, counter->agent), (int64_t)counter->event, counter->name,
         counter->name, known ? known->text : "", known ? known->unit : "", block ? block : "");
 }
@@ -428,7 +450,7 @@ static int region_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_
 {
     const int64_t row[] = {id,
                            node_id(rocpd, process),
-                           (int64_t)process,
+                           process_id(rocpd, process),
                            thread_id(rocpd, process, thread),
                            (int64_t)start,
                            (int64_t)end,
@@ -565,7 +587,7 @@ static int allocation_row(struct rocpd *rocpd, const rtl_api_t *api,
         "INSERT INTO rocpd_memory_allocate(nid, pid, tid, agent_id, type, level, start, end,"
         " address, size, queue_id, stream_id, event_id)"
         " VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "iiiittiiiiiii", node_id(rocpd, api->process), (int64_t)api->process,
+        "iiiittiiiiiii", node_id(rocpd, api->process), process_id(rocpd, api->process),
         thread_id(rocpd, api->process, api->thread),
         memory->frees ? 0 : agent_of_memory(rocpd, api->process, memory->kind),
         memory->frees ? "FREE" : "ALLOC", memory->is_virtual ? "VIRTUAL" : "REAL",
@@ -658,7 +680,7 @@ static struct source source_of(struct rocpd *rocpd, const struct export_event *e
 {
     int64_t call = region_id(event->process, event->origin.call);
     int64_t range = region_id(event->process, event->origin.range);
-    struct source source = {.thread = (int64_t)rocpd->threads + event->process,
+    struct source source = {.thread = unknown_thread_id(rocpd, event->process),
                             .region_name = name};
     if (find_region(rocpd, &rocpd->range, range)) {
         source.thread = rocpd->range.id;
@@ -716,7 +738,7 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
         return status;
     const int64_t row[] = {
         node_id(rocpd, event->process),
-        (int64_t)event->process,
+        process_id(rocpd, event->process),
         source.thread,
         agent_id(rocpd, event->process, agent_of_queue(rocpd, event->process, kernel->queue)),
         symbol,
@@ -775,8 +797,8 @@ static int copy_row(struct rocpd *rocpd, const struct export_event *event)
         "INSERT INTO rocpd_memory_copy(nid, pid, tid, start, end, name_id, dst_agent_id,"
         " src_agent_id, size, queue_id, stream_id, region_name_id, event_id)"
         " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        "iiiiiiiiiiiii", node_id(rocpd, event->process), (int64_t)event->process, source.thread,
-        (int64_t)copy->start, (int64_t)copy->end, string_id(rocpd, copy_name(copy)),
+        "iiiiiiiiiiiii", node_id(rocpd, event->process), process_id(rocpd, event->process),
+        source.thread, (int64_t)copy->start, (int64_t)copy->end, string_id(rocpd, copy_name(copy)),
         agent_id(rocpd, event->process, copy->dst), agent_id(rocpd, event->process, copy->src),
         (int64_t)copy->bytes, queue_id(rocpd, event->process, copy->queue),
         stream_id(rocpd, event->process, event->origin.stream), source.region_name, rocpd->events);
@@ -790,13 +812,13 @@ static int launch_row(struct rocpd *rocpd, const rtl_graph_launch_t *launch)
     int status = event_row(rocpd, LAUNCHES, call, region_id(launch->process, launch->range));
     if (status != EXIT_FINE)
         return status;
-    return database_row(&rocpd->database, LAUNCH,
-                        "INSERT INTO rocpd_graph_launch(nid, pid, tid, start, end, graph_exec_id,"
-                        " kernel_dispatch_count, event_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        "iiiiiiii", node_id(rocpd, launch->process), (int64_t)launch->process,
-                        thread_id(rocpd, launch->process, launch->thread), (int64_t)start,
-                        (int64_t)end, (int64_t)launch->graph, (int64_t)launch->kernels,
-                        rocpd->events);
+    return database_row(
+        &rocpd->database, LAUNCH,
+        "INSERT INTO rocpd_graph_launch(nid, pid, tid, start, end, graph_exec_id,"
+        " kernel_dispatch_count, event_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiiiiiii", node_id(rocpd, launch->process), process_id(rocpd, launch->process),
+        thread_id(rocpd, launch->process, launch->thread), (int64_t)start, (int64_t)end,
+        (int64_t)launch->graph, (int64_t)launch->kernels, rocpd->events);
 }
 
 static int visit_device(void *state, const struct export_event *event)
@@ -855,6 +877,7 @@ static int write_metadata(struct rocpd *rocpd)
 static int write_all(struct rocpd *rocpd)
 {
     int status = make_guid(rocpd);
+    rocpd->base = base_of(rocpd->export);
     if (status == EXIT_FINE)
         status = run_built(rocpd, rocpd_schema_tables(rocpd->guid));
     if (status == EXIT_FINE)
