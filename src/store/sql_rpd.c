@@ -123,12 +123,14 @@ static const char reports[] =
     " wall AS (SELECT max(done) - min(begin) AS time FROM times)"
     " SELECT times.gpuId, times.time, wall.time, times.time * 1.0 / wall.time FROM times, wall;"
 
-    "CREATE TEMP VIEW top(Name, TotalCalls, TotalDuration, Ave, Percentage) AS WITH"
+    "CREATE TEMP VIEW top(Name, TotalCalls, TotalDuration_us, Ave_us, Percentage, TotalDuration,"
+    " Ave) AS WITH"
     " named AS (SELECT CASE description WHEN '' THEN opType ELSE description END AS name,"
     "  end - start AS time FROM op),"
     " sums AS (SELECT name, count(*) AS calls, sum(time) AS time FROM named GROUP BY name)"
-    " SELECT name, calls, time / 1000, time / calls / 1000,"
-    "  time * 100.0 / (SELECT sum(time) FROM sums) FROM sums ORDER BY time DESC;"
+    " SELECT name, calls, time / 1000, time / calls / 1000.0,"
+    "  time * 100.0 / (SELECT sum(time) FROM sums), time / 1000, time / calls / 1000"
+    "  FROM sums ORDER BY time DESC;"
 
     "CREATE TEMP VIEW kernel(id, gpuId, queueId, sequenceId, start, end, duration, stream, gridX,"
     " gridY, gridz, workgroupX, workgroupY, workgroupZ, groupSegmentSize, privateSegmentSize,"

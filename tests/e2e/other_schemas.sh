@@ -73,8 +73,8 @@ same "kernel" "SELECT start, end, duration, stream, gridX, gridY, gridz, workgro
                       privateSegmentSize, kernelName FROM kernel ORDER BY start" t.rpd \
     "SELECT start, end, duration, stream, gridX, gridY, gridz, workgroupX, workgroupY, workgroupZ, groupSegmentSize,
             privateSegmentSize, kernelName FROM kernel ORDER BY start"
-same "host calls" "SELECT pid, thread, a.start, a.end, name, args FROM api a JOIN processes USING (process) ORDER BY 3, 2" t.rpd \
-    "SELECT pid, tid, start, end, apiName, args FROM api WHERE apiName <> 'UserMarker' ORDER BY start, tid"
+same "host calls" "SELECT pid, thread, a.start, a.end, name FROM api a JOIN processes USING (process) ORDER BY 3, 2" t.rpd \
+    "SELECT pid, tid, start, end, apiName FROM api WHERE apiName <> 'UserMarker' ORDER BY start, tid"
 same "markers" "SELECT thread, start, name FROM ranges ORDER BY start" t.rpd \
     "SELECT tid, start, args FROM api WHERE apiName = 'UserMarker' ORDER BY start"
 same "kernels and their calls" \
@@ -96,7 +96,7 @@ for query in "${joined[@]}"; do
 done
 same "op, and its tables" "$ops" t.rpd "${joined[0]}"
 same "busy, and its tables" "SELECT * FROM busy" t.rpd "${joined[2]}"
-same "launches of graphs" "SELECT count(*) FROM graph_launches" t.rpd "SELECT count(*) FROM rocpd_graphLaunchapi"
+same "launches of graphs" "SELECT count(*) FROM graph_launches" t.rpd "SELECT count(*) FROM api WHERE apiName = 'hipGraphLaunch'"
 
 # rocpd: a kernel that one of its inner joins loses is not in `kernels`.
 "$rtl" export t.db --format rocpd -o r.db >rocpd.out 2>rocpd.err || fail "rtl export --format rocpd ended with status $?"

@@ -2,6 +2,7 @@
 #include "export/depth.h"
 #include "export/lanes.h"
 #include "export/proto.h"
+#include "export/rpd_arguments.h"
 #include "export/sent.h"
 #include "export/utf8.h"
 #include "made.h"
@@ -222,5 +223,57 @@ const char *Export_Sent(void)
     sent_clear(&sent);
     CHECK(!sent_has(&sent, 2, 4) && sent_add(&sent, 2, 4) && sent_first(&sent, 2, 4));
     sent_free(&sent);
+    return NULL;
+}
+
+/* As RPD's recorder has them: its tools cut at the bars and ask for `graph`, `graphExec`, `stream`.
+ */
+const char *Export_RpdArguments(void)
+{
+    static const rtl_parameter_t parameters[] = {{"pGraph", 'P', ""}, {"*", 'P', ""},
+                                                 {"stream", 's', ""}, {"grid", '3', ""},
+                                                 {"p", 'P', ""},      {"flags", 'u', ""}};
+    static const uint64_t words[] = {0x10, 0x20, 0, UINT64_C(2) << 32 | 1, 3, 0x30, 7};
+    static const rtl_call_definition_t definition = {
+        .name = "call", .parameters = parameters, .parameter_count = 6};
+    rtl_api_t api = {.name = "call", .definition = &definition, .words = words, .word_count = 7};
+    char text[256];
+    char short_text[12];
+    rpd_arguments(&api, text, sizeof text);
+    CHECK(strcmp(text, "graph = 0x10 | * = 0x20 | stream = 0x0 | grid = {1, 2, 3} | p = 0x30 |"
+                       " flags = 7") == 0);
+    rpd_arguments(&api, short_text, sizeof short_text);
+    CHECK(strcmp(short_text, "graph = 0x1") == 0);
+    api.result = 1; /* nothing was filled */
+    rpd_arguments(&api, text, sizeof text);
+    CHECK(strcmp(text, "graph = ? | * = ? | stream = 0x0 | grid = {1, 2, 3} | p = ? | flags = 7") ==
+          0);
+    api.definition = NULL;
+    api.word_count = 2;
+    rpd_arguments(&api, text, sizeof text);
+    CHECK(strcmp(text, "0x10 | 0x20") == 0);
+    return NULL;
+}
+
+/* A text that comes again soon is the same one, and no two are one, however many have come. */
+const char *Export_RpdTexts(void)
+{
+    struct rpd_recent recent = {0};
+    char text[32];
+    bool added;
+    int64_t first = -1;
+    int64_t last = -1;
+    for (unsigned i = 0; i < 50000; ++i) {
+        (void)snprintf(text, sizeof text, "text %u", i);
+        int64_t number = rpd_recent_number(&recent, text, &added);
+        CHECK(added && number > last);
+        CHECK(rpd_recent_number(&recent, text, &added) == number && !added);
+        last = number;
+        if (i == 0)
+            first = number;
+    }
+    CHECK(rpd_recent_number(&recent, "text 0", &added) != first && added);
+    CHECK(recent.texts.count < 20000);
+    rpd_recent_free(&recent);
     return NULL;
 }

@@ -122,7 +122,9 @@ const char *Schemas_Rpd(void)
         {"SELECT count(*) FROM api WHERE apiName = 'UserMarker' AND args = 'never \"ended\"'"
          " AND end > start",
          2},
-        {"SELECT count(*) FROM rocpd_graphLaunchapi", 0},
+        {"SELECT count(*) FROM rocpd_api a JOIN rocpd_string s ON s.id = a.args_id"
+         " JOIN rocpd_ustring u ON u.id = a.args_id WHERE s.string = u.string",
+         6},
     };
     struct made made;
     CHECK_DONE(two_processes(&made));

@@ -130,6 +130,8 @@ RTL_C_TEST(Export, Protobuf)
 RTL_C_TEST(Export, Depth)
 RTL_C_TEST(Export, Lanes)
 RTL_C_TEST(Export, Sent)
+RTL_C_TEST(Export, RpdArguments)
+RTL_C_TEST(Export, RpdTexts)
 
 RTL_C_TEST(Replays, CriticalPath)
 RTL_C_TEST(Replays, Gaps)

@@ -1,7 +1,6 @@
 #include "export/database.h"
 
 #include "common/command.h"
-#include "common/memory.h"
 #include "common/say.h"
 #include "store/file.h"
 #include "store/sqlite_path.h"
@@ -9,6 +8,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define DATABASE_MIXED 8u /* most values of a row with texts */
 
 static int fail(struct database *database, int result)
 {
@@ -102,48 +103,9 @@ int database_row(struct database *database, unsigned which, const char *sql, con
     return result == SQLITE_OK ? EXIT_FINE : fail(database, result);
 }
 
-/* "INSERT … VALUES(?,…),(?,…)" of so many rows. */
-static int prepare_rows(struct database *database, const struct database_rows *rows, unsigned count,
-                        sqlite3_stmt **statement)
+static int flush(struct database *database, unsigned which)
 {
-    sqlite3_str *sql = sqlite3_str_new(database->db);
-    sqlite3_str_appendall(sql, rows->into);
-    for (unsigned row = 0; row < count; ++row)
-        for (unsigned column = 0; column < rows->columns; ++column)
-            sqlite3_str_appendall(sql, column ? ",?" : row ? "),(?" : "(?");
-    sqlite3_str_appendchar(sql, 1, ')');
-    char *text = sqlite3_str_finish(sql);
-    int result = text ? sqlite3_prepare_v3(database->db, text, -1, SQLITE_PREPARE_PERSISTENT,
-                                           statement, NULL)
-                      : SQLITE_NOMEM;
-    sqlite3_free(text);
-    return result;
-}
-
-static int write_rows(sqlite3_stmt *statement, const int64_t *values, unsigned count)
-{
-    int result = SQLITE_OK;
-    for (unsigned i = 0; i < count && result == SQLITE_OK; ++i)
-        result = sqlite3_bind_int64(statement, (int)i + 1, values[i]);
-    if (result == SQLITE_OK)
-        (void)sqlite3_step(statement);
-    int stepped = sqlite3_reset(statement);
-    return result == SQLITE_OK ? stepped : result;
-}
-
-/* Those that do not fill the statement are written by one of their own. */
-static int flush(struct database *database, struct database_rows *rows)
-{
-    sqlite3_stmt *few = NULL;
-    int result = SQLITE_OK;
-    if (rows->count == DATABASE_ROWS && !rows->many)
-        result = prepare_rows(database, rows, DATABASE_ROWS, &rows->many);
-    else if (rows->count < DATABASE_ROWS)
-        result = prepare_rows(database, rows, rows->count, &few);
-    if (result == SQLITE_OK)
-        result = write_rows(few ? few : rows->many, rows->values, rows->columns * rows->count);
-    (void)sqlite3_finalize(few);
-    rows->count = 0;
+    int result = database_rows_write(&database->rows[which], database->db, which);
     return result == SQLITE_OK ? EXIT_FINE : fail(database, result);
 }
 
@@ -151,13 +113,29 @@ int database_numbers(struct database *database, unsigned which, const char *into
                      const int64_t *values)
 {
     struct database_rows *rows = &database->rows[which];
-    if (!rows->values) {
-        rows->into = into;
-        rows->columns = columns;
-        rows->values = memory_new((size_t)DATABASE_ROWS * columns, sizeof *rows->values);
-    }
-    memcpy(rows->values + (size_t)rows->count++ * columns, values, columns * sizeof *values);
-    return rows->count == DATABASE_ROWS ? flush(database, rows) : EXIT_FINE;
+    int result = SQLITE_OK;
+    if (!rows->values)
+        result = database_rows_begin(rows, database->db, which, into, columns);
+    if (result != SQLITE_OK)
+        return fail(database, result);
+    database_rows_take(rows, values);
+    return rows->count == DATABASE_ROWS ? flush(database, which) : EXIT_FINE;
+}
+
+int database_mixed(struct database *database, unsigned which, const char *into, const char *types,
+                   ...)
+{
+    struct database_rows *rows = &database->rows[which];
+    int64_t values[DATABASE_MIXED];
+    unsigned columns = (unsigned)strlen(types);
+    rows->types = types;
+    va_list given;
+    va_start(given, types);
+    for (unsigned i = 0; i < columns && i < DATABASE_MIXED; ++i)
+        values[i] = types[i] == 't' ? database_rows_text(rows, va_arg(given, const char *))
+                                    : va_arg(given, int64_t);
+    va_end(given);
+    return database_numbers(database, which, into, columns, values);
 }
 
 int database_flush(struct database *database)
@@ -165,7 +143,7 @@ int database_flush(struct database *database)
     int status = EXIT_FINE;
     for (unsigned i = 0; i < DATABASE_STATEMENTS && status == EXIT_FINE; ++i)
         if (database->rows[i].count)
-            status = flush(database, &database->rows[i]);
+            status = flush(database, i);
     return status;
 }
 
@@ -190,8 +168,8 @@ void database_forget(struct database *database)
     for (unsigned i = 0; i < DATABASE_STATEMENTS; ++i) {
         (void)sqlite3_finalize(database->statements[i]);
         database->statements[i] = NULL;
-        (void)sqlite3_finalize(database->rows[i].many);
-        database->rows[i].many = NULL;
+        (void)sqlite3_finalize(database->rows[i].write);
+        database->rows[i].write = NULL;
     }
 }
 
@@ -206,10 +184,8 @@ int database_end(struct database *database)
 void database_drop(struct database *database)
 {
     database_forget(database);
-    for (unsigned i = 0; i < DATABASE_STATEMENTS; ++i) {
-        free(database->rows[i].values);
-        database->rows[i] = (struct database_rows){0};
-    }
+    for (unsigned i = 0; i < DATABASE_STATEMENTS; ++i)
+        database_rows_end(&database->rows[i]);
     (void)sqlite3_close(database->db);
     database->db = NULL;
 }

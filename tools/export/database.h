@@ -5,20 +5,12 @@
 #ifndef RTL_TOOLS_EXPORT_DATABASE_H
 #define RTL_TOOLS_EXPORT_DATABASE_H
 
+#include "export/database_rows.h"
 #include "export/export.h"
 
 #include <sqlite3.h>
 
-#define DATABASE_STATEMENTS 24u
-#define DATABASE_ROWS       64u /* that are written together */
-
-/** Rows of a table that are written together: what a statement costs is shared. Zeroed: none. */
-struct database_rows {
-    sqlite3_stmt *many; /**< writes DATABASE_ROWS rows */
-    const char *into;   /**< "INSERT INTO table(columns) VALUES" */
-    unsigned columns, count;
-    int64_t *values; /**< DATABASE_ROWS rows */
-};
+#define DATABASE_STATEMENTS 32u
 
 struct database {
     const struct output *output;
@@ -40,13 +32,19 @@ int database_run(struct database *database, const char *sql);
 int database_row(struct database *database, unsigned which, const char *sql, const char *types,
                  ...);
 
-/** Takes a row of `columns` numbers for the table that `into` names ("INSERT INTO table(columns)
- * VALUES"), which must outlive the database; `which` as above, and of no other statement. It is
- * written with others, at database_flush at the latest. */
+/** Takes a row of `columns` numbers for the table that `into` names ("INSERT INTO
+ * table(columns)"), which must outlive the database; `which` as above, and of no other statement.
+ * It is written with others, at database_flush at the latest. */
 int database_numbers(struct database *database, unsigned which, const char *into, unsigned columns,
                      const int64_t *values);
 
-/** Writes the rows that database_numbers has taken: before anybody reads them. */
+/** The same with texts among the values: a letter of `types` for each, 'i' int64_t, 't' text, which
+ * is copied. `types` must outlive the database, too. */
+int database_mixed(struct database *database, unsigned which, const char *into, const char *types,
+                   ...);
+
+/** Writes the rows that database_numbers and database_mixed have taken: before anybody reads them.
+ */
 int database_flush(struct database *database);
 
 /** The same as database_row for a statement that reads: its first row in `numbers`, `count` of

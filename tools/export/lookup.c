@@ -4,17 +4,23 @@
 
 #include <stdint.h>
 
-/* The lists are ordered by process and number; `pair` tells those of an item. */
+/* The lists are ordered by process and number; `pair` tells those of an item. Numbers count from 0:
+ * in the list of a single process an item is at its number. */
 static size_t find(const void *items, size_t count, size_t size,
                    void (*pair)(const void *item, uint32_t *process, uint32_t *number),
                    uint32_t process, uint32_t number)
 {
     size_t low = 0;
     size_t high = count;
+    uint32_t its_process;
+    uint32_t its_number;
+    if (number < count) {
+        pair((const char *)items + number * size, &its_process, &its_number);
+        if (its_process == process && its_number == number)
+            return number;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        uint32_t its_process;
-        uint32_t its_number;
         pair((const char *)items + middle * size, &its_process, &its_number);
         if (its_process == process && its_number == number)
             return middle;

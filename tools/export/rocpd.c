@@ -2,11 +2,14 @@
  * it, every row the identity of the file. */
 #include "export/database.h"
 
+#include "analysis/memory_calls.h"
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/texts.h"
 #include "export/lookup.h"
+#include "export/rocpd_agent.h"
 #include "export/rocpd_schema.h"
 
 #include <inttypes.h>
@@ -23,19 +26,30 @@ enum {
     PROCESS,
     THREAD,
     AGENT_ROW,
+    UNKNOWN_AGENT,
     QUEUE,
     STREAM,
     OBJECT,
     SYMBOL,
     EVENT,
+    RANGE_EVENT,
+    DEVICE_EVENT,
     ARGUMENT,
     REGION,
     KERNEL,
     COPY,
     LAUNCH,
+    ALLOCATION,
     PMC,
     PMC_EVENT,
     FIND_REGION
+};
+
+enum category { CALLS, RANGES, KERNELS, COPIES, LAUNCHES, ALLOCATIONS, CATEGORIES };
+
+/* The id of what was asked for last, which is asked for again as a rule; 0: of nothing. */
+struct last {
+    int64_t key, id, other;
 };
 
 struct rocpd {
@@ -46,8 +60,13 @@ struct rocpd {
     struct texts hosts;   /* a node's id is its number + 1 */
     struct texts unknown; /* names of kernels without a symbol: their ids follow the symbols' */
     /* Where the trace does not know: rows with ids that follow those of the lists. */
+    int64_t base; /* added to ids of processes and threads, by which rocpd joins files */
     size_t threads, agents, queues, streams, symbols;
     int64_t events, dispatches;
+    int64_t categories[CATEGORIES]; /* string ids, 0: not yet */
+    int64_t *names;                 /* string ids of the names of symbols, by place; 0: not yet */
+    struct last node, range, call;
+    bool *objects; /* code objects that are written, by id */
 };
 
 static int64_t text_id(struct rocpd *rocpd, struct texts *texts, const char *text, bool *added)
@@ -77,6 +96,8 @@ static int64_t string_id(struct rocpd *rocpd, const char *text)
 
 static int64_t node_id(struct rocpd *rocpd, uint32_t process)
 {
+    if (rocpd->node.key == process)
+        return rocpd->node.id;
     const rtl_process_t *found = export_process(rocpd->export, process);
     const char *host = found && found->host[0] ? found->host : rocpd->export->info.host;
     bool added;
@@ -86,13 +107,25 @@ static int64_t node_id(struct rocpd *rocpd, uint32_t process)
                            "INSERT INTO rocpd_info_node(id, hash, machine_id, hostname)"
                            " VALUES (?, ?, ?, ?)",
                            "iitt", id, id, host, host);
+    rocpd->node = (struct last){.key = process, .id = id};
     return id;
+}
+
+static int64_t process_id(const struct rocpd *rocpd, uint32_t process)
+{
+    return rocpd->base + process;
+}
+
+static int64_t unknown_thread_id(const struct rocpd *rocpd, uint32_t process)
+{
+    return rocpd->base + (int64_t)rocpd->threads + process;
 }
 
 static int64_t thread_id(const struct rocpd *rocpd, uint32_t process, uint32_t thread)
 {
     size_t place = lookup_thread_place(rocpd->export, process, thread);
-    return (int64_t)(place < rocpd->threads ? place + 1 : rocpd->threads + process);
+    return place < rocpd->threads ? rocpd->base + (int64_t)place + 1
+                                  : unknown_thread_id(rocpd, process);
 }
 
 static int64_t agent_id(const struct rocpd *rocpd, uint32_t process, uint32_t agent)
@@ -120,30 +153,45 @@ static int thread_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_
     return database_row(
         &rocpd->database, THREAD,
         "INSERT INTO rocpd_info_thread(id, nid, ppid, pid, tid, name) VALUES (?, ?, ?, ?, ?, ?)",
-        "iiiiit", id, node_id(rocpd, process), (int64_t)(found ? found->ppid : 0), (int64_t)process,
-        (int64_t)thread, name);
+        "iiiiit", id, node_id(rocpd, process), (int64_t)(found ? found->ppid : 0),
+        process_id(rocpd, process), (int64_t)thread, name);
 }
 
-static int agent_row(struct rocpd *rocpd, int64_t id, const rtl_agent_t *agent)
+static int agent_row(struct rocpd *rocpd, int64_t id, const rtl_agent_t *items, size_t place)
 {
+    const rtl_agent_t *agent = &items[place];
     bool typed = strcmp(agent->type, "GPU") == 0 || strcmp(agent->type, "CPU") == 0;
-    bool gpu = agent->gpu != RTL_TRACE_NONE;
-    return database_row(
+    char *json = rocpd_agent_json(items, place);
+    if (!json)
+        return say_fail(EXIT_USAGE, "there is not enough memory");
+    int status = database_row(
         &rocpd->database, AGENT_ROW,
         "INSERT INTO rocpd_info_agent(id, nid, pid, type, absolute_index, logical_index,"
-        " type_index, name, model_name, vendor_name, product_name, user_name)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'AMD', ?, ?)",
-        "iiitiiitttt", id, node_id(rocpd, agent->process), (int64_t)agent->process,
+        " type_index, name, model_name, vendor_name, product_name, user_name, extdata)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiitiiitttttt", id, node_id(rocpd, agent->process), process_id(rocpd, agent->process),
         typed ? agent->type : NULL, (int64_t)agent->node, (int64_t)agent->agent,
-        (int64_t)(gpu ? agent->gpu : agent->agent), agent->name, agent->product, agent->product,
-        agent->product);
+        (int64_t)rocpd_agent_type_index(items, place), agent->name, agent->product,
+        rocpd_agent_vendor(agent), agent->product, agent->product, json);
+    free(json);
+    return status;
+}
+
+/* Stands for an agent of the process that the trace does not name. */
+static int unknown_agent_row(struct rocpd *rocpd, int64_t id, uint32_t process)
+{
+    return database_row(
+        &rocpd->database, UNKNOWN_AGENT,
+        "INSERT INTO rocpd_info_agent(id, nid, pid, name, model_name, product_name, user_name)"
+        " VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?4)",
+        "iiit", id, node_id(rocpd, process), process_id(rocpd, process), "unknown");
 }
 
 static int named_row(struct rocpd *rocpd, unsigned which, const char *sql, int64_t id,
                      uint32_t process, const char *name)
 {
     return database_row(&rocpd->database, which, sql, "iiit", id, node_id(rocpd, process),
-                        (int64_t)process, name);
+                        process_id(rocpd, process), name);
 }
 
 static int queue_row(struct rocpd *rocpd, int64_t id, uint32_t process, const char *name)
@@ -160,52 +208,60 @@ static int stream_row(struct rocpd *rocpd, int64_t id, uint32_t process, const c
                      process, name);
 }
 
+/* A code object for each agent that has kernels: the trace knows no more of them. It has the
+ * agent's id. */
+static int object_row(struct rocpd *rocpd, int64_t id, uint32_t process)
+{
+    if (rocpd->objects[id])
+        return EXIT_FINE;
+    rocpd->objects[id] = true;
+    return database_row(&rocpd->database, OBJECT,
+                        "INSERT INTO rocpd_info_code_object(id, nid, pid, agent_id)"
+                        " VALUES (?1, ?2, ?3, ?1)",
+                        "iii", id, node_id(rocpd, process), process_id(rocpd, process));
+}
+
 static int symbol_row(struct rocpd *rocpd, int64_t id, const rtl_symbol_t *symbol)
 {
+    int64_t object = agent_id(rocpd, symbol->process, symbol->agent);
+    int status = object_row(rocpd, object, symbol->process);
+    if (status != EXIT_FINE)
+        return status;
     return database_row(
         &rocpd->database, SYMBOL,
         "INSERT INTO rocpd_info_kernel_symbol(id, nid, pid, code_object_id, kernel_name,"
         " display_name, kernel_object, kernarg_segment_size, group_segment_size,"
-        " private_segment_size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "iiiittiiii", id, node_id(rocpd, symbol->process), (int64_t)symbol->process,
-        (int64_t)symbol->process, symbol->mangled[0] ? symbol->mangled : symbol->name, symbol->name,
+        " private_segment_size, extdata) VALUES (?1, ?, ?, ?, ?, ?6, ?, ?, ?, ?,"
+        " json_object('kernel_id', ?1, 'formatted_kernel_name', ?6, 'demangled_kernel_name', ?6,"
+        " 'truncated_kernel_name', ?6))",
+        "iiiittiiii", id, node_id(rocpd, symbol->process), process_id(rocpd, symbol->process),
+        object, symbol->mangled[0] ? symbol->mangled : symbol->name, symbol->name,
         (int64_t)symbol->kernel_object, (int64_t)symbol->kernarg_size, (int64_t)symbol->group_size,
         (int64_t)symbol->private_size);
 }
 
-/* A process, its code object (the trace knows no more of those than that there is one), and what
- * stands for what is not known of it. Its main thread is one that did nothing known. */
+/* A process, and what stands for what is not known of it. Its main thread is one that did nothing
+ * known. */
 static int process_row(struct rocpd *rocpd, const rtl_process_t *process)
 {
     int64_t id = process->process;
     uint64_t end = process->end ? process->end : rocpd->export->info.end;
-    const rtl_agent_t unknown = {.process = process->process,
-                                 .agent = RTL_TRACE_NONE,
-                                 .gpu = RTL_TRACE_NONE,
-                                 .type = "",
-                                 .name = "unknown",
-                                 .product = "unknown"};
     int status = database_row(
         &rocpd->database, PROCESS,
         "INSERT INTO rocpd_info_process(id, nid, ppid, pid, init, fini, start, end, command)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "iiiiiiiit", id, node_id(rocpd, process->process), (int64_t)process->ppid,
-        (int64_t)process->pid, (int64_t)process->start, (int64_t)end, (int64_t)process->start,
-        (int64_t)end, process->command);
+        "iiiiiiiit", process_id(rocpd, process->process), node_id(rocpd, process->process),
+        (int64_t)process->ppid, (int64_t)process->pid, (int64_t)process->start, (int64_t)end,
+        (int64_t)process->start, (int64_t)end, process->command);
     if (status == EXIT_FINE)
-        status =
-            thread_row(rocpd, (int64_t)rocpd->threads + id, process->process, process->pid, NULL);
+        status = thread_row(rocpd, unknown_thread_id(rocpd, process->process), process->process,
+                            process->pid, NULL);
     if (status == EXIT_FINE)
-        status = agent_row(rocpd, (int64_t)rocpd->agents + id, &unknown);
+        status = unknown_agent_row(rocpd, (int64_t)rocpd->agents + id, process->process);
     if (status == EXIT_FINE)
         status = queue_row(rocpd, (int64_t)rocpd->queues + id, process->process, "unknown");
     if (status == EXIT_FINE)
         status = stream_row(rocpd, (int64_t)rocpd->streams + id, process->process, "unknown");
-    if (status == EXIT_FINE)
-        status = database_row(&rocpd->database, OBJECT,
-                              "INSERT INTO rocpd_info_code_object(id, nid, pid, storage_type)"
-                              " VALUES (?, ?, ?, 'MEMORY')",
-                              "iii", id, node_id(rocpd, process->process), id);
     return status;
 }
 
@@ -219,6 +275,23 @@ static int write_processes(struct rocpd *rocpd)
     return status;
 }
 
+/* As the program called it, else as the kernel does; NULL if neither is known. */
+static const char *thread_name(const rtl_thread_t *thread)
+{
+    const char *name = thread->name[0] ? thread->name : thread->comm;
+    return name[0] ? name : NULL;
+}
+
+/* rocprofiler-sdk's ids are pids and tids: where its views take several files for one they join by
+ * them alone. So ids of files of different processes have to be different. */
+static int64_t base_of(const struct export *export)
+{
+    for (size_t i = 0; i < export->process_count; ++i)
+        if (export_wants(export, export->processes[i].process))
+            return (int64_t) export->processes[i].pid << 24;
+    return 0;
+}
+
 static int write_threads(struct rocpd *rocpd)
 {
     const rtl_thread_t *items;
@@ -227,9 +300,18 @@ static int write_threads(struct rocpd *rocpd)
         return open_failed(rocpd->export->trace, rocpd->export->path);
     for (size_t i = 0; i < rocpd->threads && status == EXIT_FINE; ++i)
         if (export_wants(rocpd->export, items[i].process))
-            status = thread_row(rocpd, (int64_t)i + 1, items[i].process, items[i].thread,
-                                items[i].name[0] ? items[i].name : NULL);
+            status = thread_row(rocpd, rocpd->base + (int64_t)i + 1, items[i].process,
+                                items[i].thread, thread_name(&items[i]));
     return status;
+}
+
+static uint32_t largest_process(const struct export *export)
+{
+    uint32_t largest = 0;
+    for (size_t i = 0; i < export->process_count; ++i)
+        if (export->processes[i].process > largest)
+            largest = export->processes[i].process;
+    return largest;
 }
 
 static int write_agents(struct rocpd *rocpd)
@@ -238,9 +320,11 @@ static int write_agents(struct rocpd *rocpd)
     int status = EXIT_FINE;
     if (rtlTraceAgents(rocpd->export->trace, &items, &rocpd->agents) != RTL_OK)
         return open_failed(rocpd->export->trace, rocpd->export->path);
+    rocpd->objects =
+        memory_new(rocpd->agents + largest_process(rocpd->export) + 1, sizeof *rocpd->objects);
     for (size_t i = 0; i < rocpd->agents && status == EXIT_FINE; ++i)
         if (export_wants(rocpd->export, items[i].process))
-            status = agent_row(rocpd, (int64_t)i + 1, &items[i]);
+            status = agent_row(rocpd, (int64_t)i + 1, items, i);
     return status;
 }
 
@@ -281,6 +365,7 @@ static int write_symbols(struct rocpd *rocpd)
     int status = EXIT_FINE;
     if (rtlTraceSymbols(rocpd->export->trace, &items, &rocpd->symbols) != RTL_OK)
         return open_failed(rocpd->export->trace, rocpd->export->path);
+    rocpd->names = memory_new(rocpd->symbols + 1, sizeof *rocpd->names);
     for (size_t i = 0; i < rocpd->symbols && status == EXIT_FINE; ++i)
         if (export_wants(rocpd->export, items[i].process))
             status = symbol_row(rocpd, (int64_t)i + 1, &items[i]);
@@ -296,7 +381,7 @@ static int counter_row(struct rocpd *rocpd, int64_t id, const rtl_trace_counter_
         "INSERT INTO rocpd_info_pmc(id, nid, pid, agent_id, target_arch, event_code, name, symbol,"
         " description, component, units, value_type, block, expression, is_constant, is_derived)"
         " VALUES (?, ?, ?, ?, 'GPU', ?, ?, ?, ?, 'rocm', ?, 'ABS', ?, '', 0, 0)",
-        "iiiiittttt", id, node_id(rocpd, counter->process), (int64_t)counter->process,
+        "iiiiittttt", id, node_id(rocpd, counter->process), process_id(rocpd, counter->process),
         agent_id(rocpd, counter->process, counter->agent), (int64_t)counter->event, counter->name,
         counter->name, known ? known->text : "", known ? known->unit : "", block ? block : "");
 }
@@ -334,13 +419,29 @@ static int64_t region_id(uint32_t process, uint64_t correlation)
     return correlation ? (int64_t)((uint64_t)(process - 1) << 40 | correlation) : 0;
 }
 
-/* Begins a row: what it belongs to. `rocpd->events` is its event. */
-static int event_row(struct rocpd *rocpd, const char *category, int64_t stack, int64_t parent)
+static int64_t category_id(struct rocpd *rocpd, enum category category)
 {
-    const int64_t row[] = {++rocpd->events, string_id(rocpd, category), stack, parent, stack};
+    static const char *const names[CATEGORIES] = {"HIP_RUNTIME_API", "MARKER_CORE_RANGE_API",
+                                                  "KERNEL_DISPATCH", "MEMORY_COPY",
+                                                  "GRAPH_LAUNCH",    "MEMORY_ALLOCATION"};
+    if (rocpd->categories[category] == 0)
+        rocpd->categories[category] = string_id(rocpd, names[category]);
+    return rocpd->categories[category];
+}
+
+/* Begins a row: what it belongs to. `rocpd->events` is its event. Ids of the device's events come
+ * from SQLite, which is quicker and counts as we do: no other statement writes some then. */
+static int event_row(struct rocpd *rocpd, enum category category, int64_t stack, int64_t parent)
+{
+    const int64_t row[] = {++rocpd->events, category_id(rocpd, category), stack, parent, stack};
+    if (category == KERNELS || category == COPIES || category == LAUNCHES)
+        return database_numbers(&rocpd->database, DEVICE_EVENT,
+                                "INSERT OR ROLLBACK INTO rocpd_event(category_id, stack_id,"
+                                " parent_stack_id, correlation_id)",
+                                4, row + 1);
     return database_numbers(&rocpd->database, EVENT,
                             "INSERT OR ROLLBACK INTO rocpd_event(id, category_id, stack_id,"
-                            " parent_stack_id, correlation_id) VALUES",
+                            " parent_stack_id, correlation_id)",
                             5, row);
 }
 
@@ -349,7 +450,7 @@ static int region_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_
 {
     const int64_t row[] = {id,
                            node_id(rocpd, process),
-                           (int64_t)process,
+                           process_id(rocpd, process),
                            thread_id(rocpd, process, thread),
                            (int64_t)start,
                            (int64_t)end,
@@ -357,7 +458,7 @@ static int region_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_
                            rocpd->events};
     return database_numbers(&rocpd->database, REGION,
                             "INSERT OR ROLLBACK INTO rocpd_region(id, nid, pid, tid, start, end,"
-                            " name_id, event_id) VALUES",
+                            " name_id, event_id)",
                             8, row);
 }
 
@@ -419,29 +520,94 @@ static void argument_text(const rtl_argument_t *argument, char *text, size_t siz
     }
 }
 
+/* The views join a stream's argument with the stream by its extdata. */
+static int argument_row(struct rocpd *rocpd, const rtl_api_t *api, int64_t position,
+                        const rtl_argument_t *argument)
+{
+    char text[80];
+    char extdata[48] = "{}";
+    argument_text(argument, text, sizeof text);
+    if (argument->parameter.type == 's' && api->stream != RTL_TRACE_NONE)
+        (void)snprintf(extdata, sizeof extdata, "{\"stream_id\":%" PRId64 "}",
+                       stream_id(rocpd, api->process, api->stream));
+    return database_mixed(&rocpd->database, ARGUMENT,
+                          "INSERT OR ROLLBACK INTO rocpd_arg(event_id, position, type, name, value,"
+                          " extdata)",
+                          "iitttt", rocpd->events, position, type_name(&argument->parameter),
+                          argument->parameter.name, text, extdata);
+}
+
 static int argument_rows(struct rocpd *rocpd, const rtl_api_t *api)
 {
     rtl_argument_t argument;
-    char text[80];
     int status = EXIT_FINE;
-    for (size_t i = 0; status == EXIT_FINE && rtlApiArgument(api, i, &argument) == RTL_OK; ++i) {
-        argument_text(&argument, text, sizeof text);
-        status = database_row(
-            &rocpd->database, ARGUMENT,
-            "INSERT INTO rocpd_arg(event_id, position, type, name, value) VALUES (?, ?, ?, ?, ?)",
-            "iittt", rocpd->events, (int64_t)i, type_name(&argument.parameter),
-            argument.parameter.name, text);
-    }
+    for (size_t i = 0; status == EXIT_FINE && rtlApiArgument(api, i, &argument) == RTL_OK; ++i)
+        status = argument_row(rocpd, api, (int64_t)i, &argument);
     return status;
+}
+
+/* The only agent of a type in a process; RTL_TRACE_NONE if there are several. */
+static uint32_t only_agent(const struct rocpd *rocpd, uint32_t process, const char *type)
+{
+    const rtl_agent_t *items = NULL;
+    size_t count = 0;
+    uint32_t found = RTL_TRACE_NONE;
+    (void)rtlTraceAgents(rocpd->export->trace, &items, &count);
+    for (size_t i = 0; i < count; ++i) {
+        if (items[i].process != process || strcmp(items[i].type, type) != 0)
+            continue;
+        if (found != RTL_TRACE_NONE)
+            return RTL_TRACE_NONE;
+        found = items[i].agent;
+    }
+    return found;
+}
+
+/* Where memory lies: a call does not say its device, so it is known where there is one only. Of
+ * managed memory it is not. */
+static int64_t agent_of_memory(const struct rocpd *rocpd, uint32_t process, enum memory_kind kind)
+{
+    uint32_t agent = RTL_TRACE_NONE;
+    if (kind != MEMORY_MANAGED)
+        agent = only_agent(rocpd, process, kind == MEMORY_HOST ? "CPU" : "GPU");
+    return agent_id(rocpd, process, agent);
+}
+
+/* What a host call allocated or freed. As in the files of rocprofiler-sdk a free has neither a size
+ * nor an agent: readers look for the address. */
+static int allocation_row(struct rocpd *rocpd, const rtl_api_t *api,
+                          const struct memory_call *memory)
+{
+    int status = event_row(rocpd, ALLOCATIONS, region_id(api->process, api->correlation),
+                           region_id(api->process, api->range));
+    if (status != EXIT_FINE)
+        return status;
+    return database_row(
+        &rocpd->database, ALLOCATION,
+        "INSERT INTO rocpd_memory_allocate(nid, pid, tid, agent_id, type, level, start, end,"
+        " address, size, queue_id, stream_id, event_id)"
+        " VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiiittiiiiiii", node_id(rocpd, api->process), process_id(rocpd, api->process),
+        thread_id(rocpd, api->process, api->thread),
+        memory->frees ? 0 : agent_of_memory(rocpd, api->process, memory->kind),
+        memory->frees ? "FREE" : "ALLOC", memory->is_virtual ? "VIRTUAL" : "REAL",
+        (int64_t)api->start, (int64_t)api->end, (int64_t)memory->pointer,
+        memory->frees ? 0 : (int64_t)memory->bytes, queue_id(rocpd, api->process, RTL_TRACE_NONE),
+        stream_id(rocpd, api->process, api->stream), rocpd->events);
 }
 
 static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
 {
     int64_t id = region_id(api->process, api->correlation);
-    int status = event_row(rocpd, "HIP_RUNTIME_API", id, region_id(api->process, api->range));
+    int status = event_row(rocpd, CALLS, id, region_id(api->process, api->range));
     if (status == EXIT_FINE)
         status = region_row(rocpd, id, api->process, api->thread, api->start, api->end, api->name);
-    return status == EXIT_FINE ? argument_rows(rocpd, api) : status;
+    if (status == EXIT_FINE)
+        status = argument_rows(rocpd, api);
+    struct memory_call memory;
+    if (status == EXIT_FINE && memory_call(api, &memory) && memory.pointer)
+        status = allocation_row(rocpd, api, &memory);
+    return status;
 }
 
 /* What hardware counters counted during the event that was written last. */
@@ -460,11 +626,22 @@ static int sample_rows(struct rocpd *rocpd, const struct export_event *event)
     return status;
 }
 
+/* The event of a range: its text is the message that readers sum markers by. */
+static int range_event_row(struct rocpd *rocpd, const rtl_range_t *range, int64_t stack)
+{
+    return database_row(
+        &rocpd->database, RANGE_EVENT,
+        "INSERT INTO rocpd_event(id, category_id, stack_id, parent_stack_id, correlation_id,"
+        " extdata) VALUES (?, ?, ?3, ?, ?3, json_object('message', ?5))",
+        "iiiit", ++rocpd->events, category_id(rocpd, RANGES), stack,
+        region_id(range->process, range->parent), range->name);
+}
+
 static int range_row(struct rocpd *rocpd, const struct export_event *event)
 {
     const rtl_range_t *range = event->range;
     int64_t id = region_id(range->process, range->id);
-    int status = event_row(rocpd, "MARKER_CORE_API", id, region_id(range->process, range->parent));
+    int status = range_event_row(rocpd, range, id);
     if (status != EXIT_FINE)
         return status;
     status = region_row(rocpd, id, range->process, range->thread, range->start,
@@ -483,23 +660,35 @@ struct source {
     int64_t thread, region_name, stack, parent;
 };
 
-static struct source source_of(struct rocpd *rocpd, const struct export_event *event,
-                               const char *name)
+/* A region that was written: thread and name. */
+static bool find_region(struct rocpd *rocpd, struct last *last, int64_t id)
 {
-    static const char query[] = "SELECT tid, name_id FROM rocpd_region WHERE id = ?";
+    int64_t found[2];
+    if (id == 0)
+        return false;
+    if (last->key == id)
+        return true;
+    if (!database_find(&rocpd->database, FIND_REGION,
+                       "SELECT tid, name_id FROM rocpd_region WHERE id = ?", id, found, 2))
+        return false;
+    *last = (struct last){.key = id, .id = found[0], .other = found[1]};
+    return true;
+}
+
+/* `name` is the string of the region's name where there is no range. */
+static struct source source_of(struct rocpd *rocpd, const struct export_event *event, int64_t name)
+{
     int64_t call = region_id(event->process, event->origin.call);
     int64_t range = region_id(event->process, event->origin.range);
-    int64_t found[2];
-    struct source source = {.thread = (int64_t)rocpd->threads + event->process};
-    if (range && database_find(&rocpd->database, FIND_REGION, query, range, found, 2)) {
-        source.thread = found[0];
-        source.region_name = found[1];
+    struct source source = {.thread = unknown_thread_id(rocpd, event->process),
+                            .region_name = name};
+    if (find_region(rocpd, &rocpd->range, range)) {
+        source.thread = rocpd->range.id;
+        source.region_name = rocpd->range.other;
         source.parent = range;
-    } else {
-        source.region_name = string_id(rocpd, name);
     }
-    if (call && database_find(&rocpd->database, FIND_REGION, query, call, found, 2)) {
-        source.thread = found[0];
+    if (find_region(rocpd, &rocpd->call, call)) {
+        source.thread = rocpd->call.id;
         source.stack = call;
     }
     return source;
@@ -514,17 +703,25 @@ static uint32_t agent_of_queue(const struct rocpd *rocpd, uint32_t process, uint
     return place < count ? items[place].agent : RTL_TRACE_NONE;
 }
 
-static int64_t kernel_id(struct rocpd *rocpd, const rtl_kernel_t *kernel)
+/* The id of a kernel's symbol, and of the string that is its name. */
+static int64_t kernel_id(struct rocpd *rocpd, const rtl_kernel_t *kernel, int64_t *name)
 {
     size_t place = lookup_symbol_place(rocpd->export, kernel->process, kernel->symbol);
-    if (place < rocpd->symbols)
+    if (place < rocpd->symbols) {
+        if (rocpd->names[place] == 0)
+            rocpd->names[place] = string_id(rocpd, kernel->name);
+        *name = rocpd->names[place];
         return (int64_t)place + 1;
+    }
     bool added;
     int64_t id = (int64_t)rocpd->symbols + text_id(rocpd, &rocpd->unknown, kernel->name, &added);
-    const rtl_symbol_t symbol = {
-        .process = kernel->process, .name = kernel->name, .mangled = kernel->mangled};
+    const rtl_symbol_t symbol = {.process = kernel->process,
+                                 .agent = RTL_TRACE_NONE,
+                                 .name = kernel->name,
+                                 .mangled = kernel->mangled};
     if (added)
         (void)symbol_row(rocpd, id, &symbol);
+    *name = string_id(rocpd, kernel->name);
     return id;
 }
 
@@ -533,14 +730,15 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
     bool replayed = kernel->graph != RTL_TRACE_NONE;
-    struct source source = source_of(rocpd, event, kernel->name);
-    int64_t symbol = kernel_id(rocpd, kernel);
-    int status = event_row(rocpd, "KERNEL_DISPATCH", source.stack, source.parent);
+    int64_t name;
+    int64_t symbol = kernel_id(rocpd, kernel, &name);
+    struct source source = source_of(rocpd, event, name);
+    int status = event_row(rocpd, KERNELS, source.stack, source.parent);
     if (status != EXIT_FINE)
         return status;
     const int64_t row[] = {
         node_id(rocpd, event->process),
-        (int64_t)event->process,
+        process_id(rocpd, event->process),
         source.thread,
         agent_id(rocpd, event->process, agent_of_queue(rocpd, event->process, kernel->queue)),
         symbol,
@@ -566,7 +764,7 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
         "INSERT OR ROLLBACK INTO rocpd_kernel_dispatch(nid, pid, tid, agent_id, kernel_id,"
         " dispatch_id, queue_id, stream_id, start, end, private_segment_size, group_segment_size,"
         " workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y,"
-        " grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id) VALUES",
+        " grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id)",
         sizeof row / sizeof *row, row);
     return status == EXIT_FINE ? sample_rows(rocpd, event) : status;
 }
@@ -590,8 +788,8 @@ static int copy_row(struct rocpd *rocpd, const struct export_event *event)
     const rtl_copy_t *copy = event->copy;
     if (copy->start == 0 && copy->end == 0)
         return EXIT_FINE;
-    struct source source = source_of(rocpd, event, "");
-    int status = event_row(rocpd, "MEMORY_COPY", source.stack, source.parent);
+    struct source source = source_of(rocpd, event, string_id(rocpd, ""));
+    int status = event_row(rocpd, COPIES, source.stack, source.parent);
     if (status != EXIT_FINE)
         return status;
     return database_row(
@@ -599,8 +797,8 @@ static int copy_row(struct rocpd *rocpd, const struct export_event *event)
         "INSERT INTO rocpd_memory_copy(nid, pid, tid, start, end, name_id, dst_agent_id,"
         " src_agent_id, size, queue_id, stream_id, region_name_id, event_id)"
         " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        "iiiiiiiiiiiii", node_id(rocpd, event->process), (int64_t)event->process, source.thread,
-        (int64_t)copy->start, (int64_t)copy->end, string_id(rocpd, copy_name(copy)),
+        "iiiiiiiiiiiii", node_id(rocpd, event->process), process_id(rocpd, event->process),
+        source.thread, (int64_t)copy->start, (int64_t)copy->end, string_id(rocpd, copy_name(copy)),
         agent_id(rocpd, event->process, copy->dst), agent_id(rocpd, event->process, copy->src),
         (int64_t)copy->bytes, queue_id(rocpd, event->process, copy->queue),
         stream_id(rocpd, event->process, event->origin.stream), source.region_name, rocpd->events);
@@ -611,16 +809,16 @@ static int launch_row(struct rocpd *rocpd, const rtl_graph_launch_t *launch)
     int64_t call = region_id(launch->process, launch->correlation);
     uint64_t start = launch->start ? launch->start : launch->time;
     uint64_t end = launch->end > start ? launch->end : start;
-    int status = event_row(rocpd, "GRAPH_LAUNCH", call, region_id(launch->process, launch->range));
+    int status = event_row(rocpd, LAUNCHES, call, region_id(launch->process, launch->range));
     if (status != EXIT_FINE)
         return status;
-    return database_row(&rocpd->database, LAUNCH,
-                        "INSERT INTO rocpd_graph_launch(nid, pid, tid, start, end, graph_exec_id,"
-                        " kernel_dispatch_count, event_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        "iiiiiiii", node_id(rocpd, launch->process), (int64_t)launch->process,
-                        thread_id(rocpd, launch->process, launch->thread), (int64_t)start,
-                        (int64_t)end, (int64_t)launch->graph, (int64_t)launch->kernels,
-                        rocpd->events);
+    return database_row(
+        &rocpd->database, LAUNCH,
+        "INSERT INTO rocpd_graph_launch(nid, pid, tid, start, end, graph_exec_id,"
+        " kernel_dispatch_count, event_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiiiiiii", node_id(rocpd, launch->process), process_id(rocpd, launch->process),
+        thread_id(rocpd, launch->process, launch->thread), (int64_t)start, (int64_t)end,
+        (int64_t)launch->graph, (int64_t)launch->kernels, rocpd->events);
 }
 
 static int visit_device(void *state, const struct export_event *event)
@@ -679,6 +877,7 @@ static int write_metadata(struct rocpd *rocpd)
 static int write_all(struct rocpd *rocpd)
 {
     int status = make_guid(rocpd);
+    rocpd->base = base_of(rocpd->export);
     if (status == EXIT_FINE)
         status = run_built(rocpd, rocpd_schema_tables(rocpd->guid));
     if (status == EXIT_FINE)
@@ -696,7 +895,7 @@ static int write_all(struct rocpd *rocpd)
         status = database_flush(&rocpd->database);
     database_forget(&rocpd->database);
     if (status == EXIT_FINE)
-        status = run_built(rocpd, rocpd_schema_names(rocpd->suffix));
+        status = run_built(rocpd, rocpd_schema_names(rocpd->guid, rocpd->suffix));
     return status == EXIT_FINE ? run_built(rocpd, rocpd_schema_views()) : status;
 }
 
@@ -713,6 +912,8 @@ static int run(struct export *export)
     texts_free(&rocpd.strings);
     texts_free(&rocpd.hosts);
     texts_free(&rocpd.unknown);
+    free(rocpd.objects);
+    free(rocpd.names);
     return status;
 }
 

@@ -3,9 +3,12 @@
 #include "export/database.h"
 
 #include "common/command.h"
+#include "common/memory.h"
+#include "common/open.h"
 #include "common/say.h"
 #include "common/texts.h"
 #include "export/lookup.h"
+#include "export/rpd_arguments.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,8 +36,6 @@ static const char schema[] =
     "CREATE TABLE rocpd_kernelapi(api_ptr_id " KEY TO_API ", stream VARCHAR(18) NOT NULL, gridX" INT
     ", gridY" INT ", gridZ" INT ", workgroupX" INT ", workgroupY" INT ", workgroupZ" INT
     ", groupSegmentSize" INT ", privateSegmentSize" INT ", kernelName_id" TO_STRING ");"
-    "CREATE TABLE rocpd_graphLaunchapi(api_ptr_id " KEY TO_API ", stream VARCHAR(18) NOT NULL,"
-    " graph VARCHAR(18) NOT NULL, graphExec VARCHAR(18) NOT NULL);"
     "CREATE TABLE rocpd_op(" ID ", gpuId" INT ", queueId" INT ", sequenceId" INT ", start" INT
     ", end" INT ", description_id" TO_STRING ", opType_id" TO_STRING ");"
     "CREATE TABLE rocpd_api_ops(" ID ", api_id INTEGER NOT NULL" TO_API ", op_id" TO_OP ");"
@@ -46,31 +47,35 @@ static const char schema[] =
     "INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu_stride', '1000'),"
     " ('pid_stride', '10000000'), ('schema_version', '3');";
 
-/* Made when all rows are there. Names of indexes are RPD's: its tools make those that are missing.
- * `top` counts every op; a text that is empty is told by the type of its op. */
+/* Made when all rows are there: those that the recorder's files have, by their names. */
 static const char indexes[] =
+    "CREATE INDEX rocpd_strin_string_c7b9cd_idx ON rocpd_string(string);"
+    "CREATE INDEX rocpd_ustri_string_84d4a7_idx ON rocpd_ustring(string);"
     "CREATE UNIQUE INDEX rocpd_api_ops_api_id_op_id_e7e52317_uniq ON rocpd_api_ops(api_id, op_id);"
     "CREATE INDEX rocpd_api_ops_api_id_f87632ad ON rocpd_api_ops(api_id);"
-    "CREATE INDEX rocpd_api_ops_op_id_b35ab7c9 ON rocpd_api_ops(op_id);"
-    "CREATE INDEX rocpd_op_description_id_c8dc8310 ON rocpd_op(description_id);"
-    "CREATE INDEX rocpd_op_opType_id_810aaccd ON rocpd_op(opType_id);"
-    "CREATE INDEX rocpd_counter_op_id_0b4d4b59 ON rocpd_counter(op_id);"
-    "CREATE INDEX rocpd_counter_name_id_92b0ed0c ON rocpd_counter(name_id);"
-    "CREATE INDEX rocpd_api_apiName_id_54bc0a6c ON rocpd_api(apiName_id);"
-    "CREATE INDEX rocpd_api_category_id_16543984 ON rocpd_api(category_id);"
-    "CREATE INDEX rocpd_api_domain_id_081456b2 ON rocpd_api(domain_id);"
-    "CREATE INDEX rocpd_api_args_id_6a626626 ON rocpd_api(args_id);"
-    "CREATE INDEX rocpd_kernelapi_kernelName_id_c8efa6f0 ON rocpd_kernelapi(kernelName_id);";
+    "CREATE INDEX rocpd_api_ops_op_id_b35ab7c9 ON rocpd_api_ops(op_id);";
 
+#define API_TEXTS                                                                                  \
+    "d.string AS domain, c.string AS category, n.string AS apiName, u.string AS args"              \
+    " FROM rocpd_api a JOIN rocpd_string d ON d.id = a.domain_id"                                  \
+    " JOIN rocpd_string c ON c.id = a.category_id JOIN rocpd_string n ON n.id = a.apiName_id"      \
+    " JOIN rocpd_ustring u ON u.id = a.args_id"
+#define OP_TEXTS                                                                                   \
+    "d.string AS description, t.string AS opType FROM rocpd_op o"                                  \
+    " JOIN rocpd_string d ON d.id = o.description_id JOIN rocpd_string t ON t.id = o.opType_id"
+#define PID_STRIDE "(SELECT value FROM rocpd_metadata WHERE tag = 'pid_stride')"
+#define GPU_STRIDE "(SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride')"
+
+/* `napi` and `nop` are of files in which several nodes are one: node n has n strides added. `top`
+ * counts every op; a text that is empty is told by the type of its op. */
 static const char views[] =
-    "CREATE VIEW api AS SELECT a.id, a.pid, a.tid, a.start, a.end, n.string AS apiName,"
-    " u.string AS args, c.string AS category, d.string AS domain FROM rocpd_api a"
-    " JOIN rocpd_string n ON n.id = a.apiName_id JOIN rocpd_ustring u ON u.id = a.args_id"
-    " JOIN rocpd_string c ON c.id = a.category_id JOIN rocpd_string d ON d.id = a.domain_id;"
+    "CREATE VIEW api AS SELECT a.id, a.pid, a.tid, a.start, a.end, " API_TEXTS ";"
+    "CREATE VIEW op AS SELECT o.id, o.gpuId, o.queueId, o.sequenceId, o.start, o.end, " OP_TEXTS ";"
 
-    "CREATE VIEW op AS SELECT o.id, o.gpuId, o.queueId, o.sequenceId, o.start, o.end,"
-    " d.string AS description, t.string AS opType FROM rocpd_op o"
-    " JOIN rocpd_string d ON d.id = o.description_id JOIN rocpd_string t ON t.id = o.opType_id;"
+    "CREATE VIEW napi AS SELECT a.id, a.pid / " PID_STRIDE " AS node, a.pid % " PID_STRIDE
+    " AS pid, a.tid % " PID_STRIDE " AS tid, a.start, a.end, " API_TEXTS ";"
+    "CREATE VIEW nop AS SELECT o.id, o.gpuId / " GPU_STRIDE " AS node, o.gpuId % " GPU_STRIDE
+    " AS gpuId, o.queueId % " GPU_STRIDE " AS queueId, o.sequenceId, o.start, o.end, " OP_TEXTS ";"
 
     "CREATE VIEW busy AS WITH times AS (SELECT gpuId, sum(end - start) AS GpuTime,"
     " min(start) AS begin, max(end) AS done FROM rocpd_op GROUP BY gpuId),"
@@ -81,10 +86,11 @@ static const char views[] =
     " END AS name, o.end - o.start AS time FROM rocpd_op o"
     " JOIN rocpd_string d ON d.id = o.description_id JOIN rocpd_string t ON t.id = o.opType_id),"
     " sums AS (SELECT name, count(*) AS calls, sum(time) AS time FROM named GROUP BY name)"
-    " SELECT name AS Name, calls AS TotalCalls, time / 1000 AS TotalDuration,"
-    " time / calls / 1000 AS Ave, time * 100.0 / (SELECT sum(time) FROM sums) AS Percentage"
-    " FROM sums ORDER BY time DESC;"
+    " SELECT name AS Name, calls AS TotalCalls, time / 1000 AS TotalDuration_us,"
+    " time / calls / 1000.0 AS Ave_us, time * 100.0 / (SELECT sum(time) FROM sums) AS Percentage,"
+    " time / 1000 AS TotalDuration, time / calls / 1000 AS Ave FROM sums ORDER BY time DESC;";
 
+static const char views_of_calls[] =
     "CREATE VIEW kernel AS SELECT o.id, o.gpuId, o.queueId, o.sequenceId, o.start, o.end,"
     " o.end - o.start AS duration, k.stream, k.gridX, k.gridY, k.gridZ AS gridz, k.workgroupX,"
     " k.workgroupY, k.workgroupZ, k.groupSegmentSize, k.privateSegmentSize,"
@@ -101,17 +107,32 @@ static const char views[] =
     " o.end - o.start AS duration, c.stream, c.size, c.width, c.height, c.kind, c.dst, c.src,"
     " c.dstDevice, c.srcDevice, c.sync, c.pinned, n.string AS apiName FROM rocpd_api_ops l"
     " JOIN rocpd_op o ON o.id = l.op_id JOIN rocpd_copyapi c ON c.api_ptr_id = l.api_id"
-    " JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_string n ON n.id = a.apiName_id;";
+    " JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_string n ON n.id = a.apiName_id;"
 
-enum { META, STRING, USTRING, API, OP, LINK, KERNEL, COPY, LAUNCH, COUNTER, FIND };
+    "CREATE VIEW stackframe AS SELECT a.id, n.string, f.depth, s.string FROM rocpd_stackframe f"
+    " JOIN rocpd_api a ON a.id = f.api_ptr_id JOIN rocpd_string n ON n.id = a.apiName_id"
+    " JOIN rocpd_string s ON s.id = f.name_id;";
+
+enum { META, STRING, USTRING, API, OP, LINK, KERNEL, COPY, COUNTER, FIND };
 
 struct rpd {
     struct database database;
     struct export *export;
-    struct texts strings; /* a string's id is its number + 1 */
-    int64_t ustrings, ops;
-    int64_t empty, kernel_type, marker, hip, roctx, empty_args;
+    struct texts strings;     /* a string's id is its number * 2 + 1 */
+    struct rpd_recent recent; /* arguments: their ids are in between */
+    size_t symbols;
+    int64_t *names; /* string ids of the names of symbols, by place; 0: not yet */
+    int64_t ops;
+    int64_t empty, kernel_type, marker, hip, roctx;
 };
+
+static void text_row(struct rpd *rpd, unsigned which, int64_t id, const char *text)
+{
+    (void)database_row(&rpd->database, which,
+                       which == STRING ? "INSERT INTO rocpd_string VALUES (?, ?)"
+                                       : "INSERT INTO rocpd_ustring VALUES (?, ?)",
+                       "it", id, text);
+}
 
 static int64_t string_id(struct rpd *rpd, const char *text)
 {
@@ -121,18 +142,29 @@ static int64_t string_id(struct rpd *rpd, const char *text)
         rpd->database.failed = true;
         return say_fail(0, "there is not enough memory");
     }
-    int64_t id = (int64_t)number + 1;
+    int64_t id = 2 * (int64_t)number + 1;
     if (rpd->strings.count != before)
-        (void)database_row(&rpd->database, STRING, "INSERT INTO rocpd_string VALUES (?, ?)", "it",
-                           id, text);
+        text_row(rpd, STRING, id, text);
     return id;
 }
 
-static int64_t ustring_id(struct rpd *rpd, const char *text)
+/* The id of arguments, or of a range's text: some of RPD's tools look for them among the strings
+ * and others among the ustrings, so that they are in both by one id. */
+static int64_t arguments_id(struct rpd *rpd, const char *text)
 {
-    int64_t id = ++rpd->ustrings;
-    (void)database_row(&rpd->database, USTRING, "INSERT INTO rocpd_ustring VALUES (?, ?)", "it", id,
-                       text);
+    bool added;
+    if (!text[0])
+        return rpd->empty;
+    int64_t number = rpd_recent_number(&rpd->recent, text, &added);
+    if (number < 0) {
+        rpd->database.failed = true;
+        return say_fail(0, "there is not enough memory");
+    }
+    int64_t id = 2 * number + 2;
+    if (added) {
+        text_row(rpd, STRING, id, text);
+        text_row(rpd, USTRING, id, text);
+    }
     return id;
 }
 
@@ -159,7 +191,7 @@ static bool find_call(struct rpd *rpd, uint32_t process, uint64_t call, int64_t 
                        &number, 1) ||
         number == rpd->marker)
         return false;
-    *name = rpd->strings.list[number - 1];
+    *name = rpd->strings.list[(number - 1) / 2];
     return true;
 }
 
@@ -176,24 +208,23 @@ static int api_row(struct rpd *rpd, int64_t id, uint32_t process, uint32_t threa
                            rpd->empty,
                            domain,
                            args};
-    return database_numbers(&rpd->database, API, "INSERT OR ROLLBACK INTO rocpd_api VALUES", 9,
-                            row);
+    return database_numbers(&rpd->database, API, "INSERT OR ROLLBACK INTO rocpd_api", 9, row);
 }
 
 static int call_row(struct rpd *rpd, const rtl_api_t *api)
 {
     char args[4096];
-    (void)rtlApiArguments(api, args, sizeof args);
+    rpd_arguments(api, args, sizeof args);
     return api_row(rpd, api_id(api->process, api->correlation), api->process, api->thread,
                    api->start, api->end, string_id(rpd, api->name), rpd->hip,
-                   args[0] ? ustring_id(rpd, args) : rpd->empty_args);
+                   arguments_id(rpd, args));
 }
 
 static int range_row(struct rpd *rpd, const rtl_range_t *range)
 {
     return api_row(rpd, api_id(range->process, range->id), range->process, range->thread,
                    range->start, lookup_range_end(rpd->export, range), rpd->marker, rpd->roctx,
-                   ustring_id(rpd, range->name));
+                   arguments_id(rpd, range->name));
 }
 
 static int visit_host(void *state, const struct export_event *event)
@@ -208,19 +239,25 @@ static int64_t gpu_id(uint32_t gpu)
     return gpu == RTL_TRACE_NONE ? -1 : (int64_t)gpu;
 }
 
+/* SQLite counts ops as rpd->ops does: no other statement writes any. */
 static int op_row(struct rpd *rpd, uint32_t gpu, uint32_t queue, uint64_t sequence, uint64_t start,
                   uint64_t end, int64_t description, int64_t type)
 {
-    const int64_t row[] = {++rpd->ops,     gpu_id(gpu),  (int64_t)queue, (int64_t)sequence,
-                           (int64_t)start, (int64_t)end, description,    type};
-    return database_numbers(&rpd->database, OP, "INSERT OR ROLLBACK INTO rocpd_op VALUES", 8, row);
+    const int64_t row[] = {
+        gpu_id(gpu), (int64_t)queue, (int64_t)sequence, (int64_t)start, (int64_t)end, description,
+        type};
+    ++rpd->ops;
+    return database_numbers(&rpd->database, OP,
+                            "INSERT OR ROLLBACK INTO rocpd_op(gpuId, queueId, sequenceId, start,"
+                            " end, description_id, opType_id)",
+                            7, row);
 }
 
 static int link_row(struct rpd *rpd, int64_t api)
 {
     const int64_t row[] = {api, rpd->ops};
     return database_numbers(&rpd->database, LINK,
-                            "INSERT OR ROLLBACK INTO rocpd_api_ops(api_id, op_id) VALUES", 2, row);
+                            "INSERT OR ROLLBACK INTO rocpd_api_ops(api_id, op_id)", 2, row);
 }
 
 struct handle {
@@ -241,6 +278,16 @@ static int64_t groups(const rtl_kernel_t *kernel, unsigned i)
     return (int64_t)((kernel->grid[i] + block - 1) / block);
 }
 
+static int64_t name_of_kernel(struct rpd *rpd, const rtl_kernel_t *kernel)
+{
+    size_t place = lookup_symbol_place(rpd->export, kernel->process, kernel->symbol);
+    if (place >= rpd->symbols)
+        return string_id(rpd, kernel->name);
+    if (rpd->names[place] == 0)
+        rpd->names[place] = string_id(rpd, kernel->name);
+    return rpd->names[place];
+}
+
 static int launch_of_kernel(struct rpd *rpd, int64_t api, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
@@ -251,7 +298,7 @@ static int launch_of_kernel(struct rpd *rpd, int64_t api, const struct export_ev
                         "itiiiiiiiii", api, stream.text, groups(kernel, 0), groups(kernel, 1),
                         groups(kernel, 2), (int64_t)kernel->block[0], (int64_t)kernel->block[1],
                         (int64_t)kernel->block[2], (int64_t)kernel->group_size,
-                        (int64_t)kernel->private_size, string_id(rpd, kernel->name));
+                        (int64_t)kernel->private_size, name_of_kernel(rpd, kernel));
 }
 
 /* What hardware counters counted during the op that was written last. */
@@ -272,7 +319,7 @@ static int kernel_row(struct rpd *rpd, const struct export_event *event)
     const char *name;
     int64_t api;
     int status = op_row(rpd, kernel->gpu, kernel->queue, kernel->packet, kernel->start, kernel->end,
-                        string_id(rpd, kernel->name), rpd->kernel_type);
+                        name_of_kernel(rpd, kernel), rpd->kernel_type);
     if (status == EXIT_FINE && event->sample_count)
         status = counter_rows(rpd, event->samples);
     if (status != EXIT_FINE || !find_call(rpd, event->process, event->origin.call, &api, &name))
@@ -336,29 +383,10 @@ static int copy_row(struct rpd *rpd, const struct export_event *event)
     return status;
 }
 
-static int launch_row(struct rpd *rpd, const rtl_graph_launch_t *launch)
-{
-    const rtl_graph_t *graph = lookup_graph(rpd->export, launch);
-    rtl_trace_origin_t origin = {.stream = RTL_TRACE_NONE};
-    const char *name;
-    int64_t api;
-    if (!find_call(rpd, launch->process, launch->correlation, &api, &name))
-        return EXIT_FINE;
-    (void)rtlTraceOrigin(rpd->export->trace, launch->process, launch->correlation, &origin);
-    struct handle stream = handle_text(lookup_stream(rpd->export, launch->process, origin.stream));
-    struct handle source = handle_text(graph ? graph->hip_graph : 0);
-    struct handle exec = handle_text(graph ? graph->exec : 0);
-    return database_row(&rpd->database, LAUNCH,
-                        "INSERT OR IGNORE INTO rocpd_graphLaunchapi VALUES (?, ?, ?, ?)", "ittt",
-                        api, stream.text, source.text, exec.text);
-}
-
 static int visit_device(void *state, const struct export_event *event)
 {
     struct rpd *rpd = state;
-    if (event->kind == EXPORT_KERNEL)
-        return kernel_row(rpd, event);
-    return event->kind == EXPORT_COPY ? copy_row(rpd, event) : launch_row(rpd, event->launch);
+    return event->kind == EXPORT_KERNEL ? kernel_row(rpd, event) : copy_row(rpd, event);
 }
 
 /* All calls come before all ops, so that an op finds its call: the clock of a device is not so
@@ -371,7 +399,11 @@ static int write_all(struct rpd *rpd)
     rpd->marker = string_id(rpd, "UserMarker");
     rpd->hip = string_id(rpd, "hip");
     rpd->roctx = string_id(rpd, "roctx");
-    rpd->empty_args = ustring_id(rpd, "");
+    text_row(rpd, USTRING, rpd->empty, "");
+    const rtl_symbol_t *symbols;
+    if (rtlTraceSymbols(rpd->export->trace, &symbols, &rpd->symbols) != RTL_OK)
+        return open_failed(rpd->export->trace, rpd->export->path);
+    rpd->names = memory_new(rpd->symbols + 1, sizeof *rpd->names);
     int status = meta(rpd, "creator", info->creator);
     if (status == EXIT_FINE)
         status = meta(rpd, "host", info->host);
@@ -382,13 +414,14 @@ static int write_all(struct rpd *rpd)
     if (status == EXIT_FINE)
         status = database_flush(&rpd->database);
     if (status == EXIT_FINE)
-        status = export_walk(rpd->export, EXPORT_LAUNCH | EXPORT_COPY | EXPORT_KERNEL, visit_device,
-                             rpd);
+        status = export_walk(rpd->export, EXPORT_COPY | EXPORT_KERNEL, visit_device, rpd);
     if (status == EXIT_FINE)
         status = database_flush(&rpd->database);
     if (status == EXIT_FINE)
         status = database_run(&rpd->database, indexes);
-    return status == EXIT_FINE ? database_run(&rpd->database, views) : status;
+    if (status == EXIT_FINE)
+        status = database_run(&rpd->database, views);
+    return status == EXIT_FINE ? database_run(&rpd->database, views_of_calls) : status;
 }
 
 static int run(struct export *export)
@@ -401,6 +434,8 @@ static int run(struct export *export)
         status = database_end(&rpd.database);
     database_drop(&rpd.database);
     texts_free(&rpd.strings);
+    rpd_recent_free(&rpd.recent);
+    free(rpd.names);
     return status;
 }
 

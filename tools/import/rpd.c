@@ -395,7 +395,7 @@ static int take_api(struct rpd *rpd, sqlite3_stmt *row)
     return event(rpd, process, api.start_ns, api.end_ns);
 }
 
-/* The stream of a call is told where it launched or copied. */
+/* The stream of a call is told where it launched or copied, and of others in their arguments. */
 static int read_apis(struct rpd *rpd)
 {
     static const struct {
@@ -414,7 +414,9 @@ static int read_apis(struct rpd *rpd)
     }
     char *joined = sqlite3_str_finish(joins);
     sqlite3_str_appendf(query,
-                        ") FROM rocpd_api a LEFT JOIN rocpd_string n ON n.id = a.apiName_id"
+                        ", CASE WHEN instr('| ' || u.string, '| stream = ') THEN"
+                        " substr('| ' || u.string, instr('| ' || u.string, '| stream = ') + 11)"
+                        " END) FROM rocpd_api a LEFT JOIN rocpd_string n ON n.id = a.apiName_id"
                         " LEFT JOIN %s u ON u.id = a.args_id%s ORDER BY 2, 3, 4, 5 DESC",
                         has(rpd, "rocpd_ustring", "string") ? "rocpd_ustring" : "rocpd_string",
                         joined ? joined : "");

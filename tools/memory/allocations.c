@@ -6,35 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a call does. */
-enum does { ALLOCATES, FREES };
-
-struct known_call {
-    const char *name;
-    enum does does;
-    enum memory_kind kind;
-};
-
-static const struct known_call known_calls[] = {
-    {"hipMalloc", ALLOCATES, MEMORY_DEVICE},
-    {"hipExtMallocWithFlags", ALLOCATES, MEMORY_DEVICE},
-    {"hipMallocAsync", ALLOCATES, MEMORY_DEVICE},
-    {"hipMallocFromPoolAsync", ALLOCATES, MEMORY_DEVICE},
-    {"hipMallocPitch", ALLOCATES, MEMORY_DEVICE},
-    {"hipMemAllocPitch", ALLOCATES, MEMORY_DEVICE},
-    {"hipMemCreate", ALLOCATES, MEMORY_DEVICE},
-    {"hipMallocManaged", ALLOCATES, MEMORY_MANAGED},
-    {"hipHostMalloc", ALLOCATES, MEMORY_HOST},
-    {"hipHostAlloc", ALLOCATES, MEMORY_HOST},
-    {"hipMallocHost", ALLOCATES, MEMORY_HOST},
-    {"hipMemAllocHost", ALLOCATES, MEMORY_HOST},
-    {"hipFree", FREES, MEMORY_DEVICE},
-    {"hipFreeAsync", FREES, MEMORY_DEVICE},
-    {"hipMemRelease", FREES, MEMORY_DEVICE},
-    {"hipHostFree", FREES, MEMORY_HOST},
-    {"hipFreeHost", FREES, MEMORY_HOST},
-};
-
 #define OUT_OF_MEMORY 2 /* hipErrorOutOfMemory */
 #define FREED         SIZE_MAX
 
@@ -50,23 +21,6 @@ struct reader {
     struct event *events;
     size_t count, room;
 };
-
-const char *memory_kind_name(enum memory_kind kind)
-{
-    static const char *const names[MEMORY_KINDS] = {"device", "managed", "host"};
-    return names[kind];
-}
-
-static const struct known_call *find_call(const char *name)
-{
-    if (strncmp(name, "hipM", 4) != 0 && strncmp(name, "hipF", 4) != 0 &&
-        strncmp(name, "hipE", 4) != 0 && strncmp(name, "hipH", 4) != 0)
-        return NULL;
-    for (size_t i = 0; i < sizeof known_calls / sizeof known_calls[0]; ++i)
-        if (strcmp(name, known_calls[i].name) == 0)
-            return &known_calls[i];
-    return NULL;
-}
 
 static struct allocations *process_of(struct allocations_list *list, uint32_t process)
 {
@@ -92,55 +46,34 @@ static void add_event(struct reader *reader, const struct event *event)
     reader->events[reader->count++] = *event;
 }
 
-/* The pointer, and the bytes: the product of what is a size or, behind one, a height. */
-static void read_arguments(const rtl_api_t *call, uint64_t *pointer, uint64_t *bytes)
+static void allocate(struct reader *reader, const rtl_api_t *api, const struct memory_call *call)
 {
-    rtl_argument_t argument;
-    *pointer = 0;
-    *bytes = 1;
-    for (size_t i = 0; rtlApiArgument(call, i, &argument) == RTL_OK; ++i) {
-        char type = argument.parameter.type;
-        if (i == 0 && (type == 'P' || type == 'p'))
-            *pointer = argument.words[0];
-        else if (type == 'z' || strcmp(argument.parameter.name, "height") == 0)
-            *bytes *= argument.words[0];
-    }
-}
-
-static void allocate(struct reader *reader, const rtl_api_t *call, enum memory_kind kind)
-{
-    struct allocations *process = process_of(reader->list, call->process);
-    uint64_t pointer;
-    uint64_t bytes;
-    read_arguments(call, &pointer, &bytes);
-    process->failed += call->result == OUT_OF_MEMORY;
-    if (call->result != 0 || pointer == 0)
+    struct allocations *process = process_of(reader->list, api->process);
+    process->failed += api->result == OUT_OF_MEMORY;
+    if (call->pointer == 0)
         return;
     if (process->count == process->room) {
         process->room = process->room ? 2 * process->room : 64;
         process->list = memory_grown(process->list, process->room, sizeof *process->list);
     }
-    size_t name = texts_number(&reader->list->names, call->name);
+    size_t name = texts_number(&reader->list->names, api->name);
     if (name == TEXTS_NONE)
         memory_is_short();
-    const struct event event = {call->process, call->end, pointer, process->count};
+    const struct event event = {api->process, api->end, call->pointer, process->count};
     add_event(reader, &event);
-    process->list[process->count++] = (struct allocation){.kind = kind,
-                                                          .bytes = bytes,
-                                                          .from = call->end,
+    process->list[process->count++] = (struct allocation){.kind = call->kind,
+                                                          .bytes = call->bytes,
+                                                          .from = api->end,
                                                           .to = UINT64_MAX,
                                                           .call = name,
-                                                          .range = call->range};
+                                                          .range = api->range};
 }
 
-static void release(struct reader *reader, const rtl_api_t *call)
+static void release(struct reader *reader, const rtl_api_t *api, const struct memory_call *call)
 {
-    uint64_t pointer;
-    uint64_t bytes;
-    (void)process_of(reader->list, call->process);
-    read_arguments(call, &pointer, &bytes);
-    const struct event event = {call->process, call->start, pointer, FREED};
-    if (call->result == 0 && pointer)
+    (void)process_of(reader->list, api->process);
+    const struct event event = {api->process, api->start, call->pointer, FREED};
+    if (call->pointer)
         add_event(reader, &event);
 }
 
@@ -214,17 +147,18 @@ rtl_status_t allocations_read(rtl_trace_t *trace, struct allocations_list *list)
 {
     struct reader reader = {.list = list};
     rtl_api_iter_t *calls;
-    rtl_api_t call;
+    rtl_api_t api;
+    struct memory_call call;
     *list = (struct allocations_list){0};
     rtl_status_t status = rtlTraceApi(trace, NULL, &calls);
     if (status != RTL_OK)
         return status;
-    while ((status = rtlApiNext(calls, &call)) == RTL_OK) {
-        const struct known_call *known = find_call(call.name);
-        if (known && known->does == ALLOCATES)
-            allocate(&reader, &call, known->kind);
+    while ((status = rtlApiNext(calls, &api)) == RTL_OK) {
+        bool known = memory_call(&api, &call);
+        if (known && call.frees)
+            release(&reader, &api, &call);
         else if (known)
-            release(&reader, &call);
+            allocate(&reader, &api, &call);
     }
     rtlApiIterFree(calls);
     follow(&reader);

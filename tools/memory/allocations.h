@@ -6,14 +6,13 @@
 #ifndef RTL_TOOLS_MEMORY_ALLOCATIONS_H
 #define RTL_TOOLS_MEMORY_ALLOCATIONS_H
 
+#include "analysis/memory_calls.h"
 #include "common/texts.h"
 
 #include <rtl/rtl_trace.h>
 
 #include <stdbool.h>
 #include <stddef.h>
-
-enum memory_kind { MEMORY_DEVICE, MEMORY_MANAGED, MEMORY_HOST, MEMORY_KINDS };
 
 /** An allocation counts from the end of its call to the begin of the one that frees it, ns: so it
  * is right whichever threads make them. */
@@ -58,9 +57,6 @@ uint64_t allocations_at(const struct allocations *allocations, enum memory_kind 
 
 /** Whether an allocation was held at a time. */
 bool allocation_is_held(const struct allocation *allocation, uint64_t time);
-
-/** "device", "managed", "host" */
-const char *memory_kind_name(enum memory_kind kind);
 
 void allocations_free(struct allocations_list *list);
 
