@@ -35,11 +35,18 @@ static rtl_status_t next_copy(struct activity_works *works)
 rtl_status_t activity_works_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
                                  struct activity_works *works)
 {
+    return activity_works_open_at(trace, process, gpu, 0, works);
+}
+
+rtl_status_t activity_works_open_at(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
+                                    uint64_t from, struct activity_works *works)
+{
     rtl_kernel_filter_t kernels = RTL_KERNEL_FILTER_ALL;
-    const rtl_copy_filter_t copies = {.process = process};
+    const rtl_copy_filter_t copies = {.process = process, .from = from};
     *works = (struct activity_works){
         .gpu = gpu, .record = RTL_TRACE_NONE, .given_kernel = true, .given_copy = true};
     kernels.process = process;
+    kernels.from = from;
     rtl_status_t status = rtl_runs_new(trace, &kernels, &works->kernels);
     if (status != RTL_OK)
         return status;

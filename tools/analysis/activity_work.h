@@ -50,6 +50,10 @@ struct activity_works {
 rtl_status_t activity_works_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
                                  struct activity_works *works);
 
+/** The same, but what ended before `from` (ns on the trace's clock) is left out. */
+rtl_status_t activity_works_open_at(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
+                                    uint64_t from, struct activity_works *works);
+
 /** The next by start, copies before kernels of the same start; RTL_END: none. Copies without times
  * are left out. */
 rtl_status_t activity_works_next(struct activity_works *works, struct activity_work *work);

@@ -43,7 +43,8 @@ rtl_status_t idle_device_open(rtl_trace_t *trace, struct idle_device *device)
     device->causes.process = device->process;
     rtl_status_t status = absent_read(trace, device->process, device->gpu, &device->absent);
     if (status == RTL_OK)
-        status = idle_others_open(trace, device->process, device->gpu, &device->causes.others);
+        status = idle_others_open(trace, device->process, device->gpu, device->window[0],
+                                  &device->causes.others);
     return status;
 }
 

@@ -18,7 +18,7 @@ static rtl_status_t has_others(rtl_trace_t *trace, uint32_t process, uint32_t gp
     return status;
 }
 
-rtl_status_t idle_others_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
+rtl_status_t idle_others_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu, uint64_t from,
                               struct idle_others *others)
 {
     *others = (struct idle_others){.gpu = gpu};
@@ -26,7 +26,7 @@ rtl_status_t idle_others_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu
     if (status != RTL_OK || !others->open)
         return status;
     rtl_trace_select_pause(trace, true);
-    status = activity_works_open(trace, process, RTL_TRACE_NONE, &others->works);
+    status = activity_works_open_at(trace, process, RTL_TRACE_NONE, from, &others->works);
     rtl_trace_select_pause(trace, false);
     return status;
 }

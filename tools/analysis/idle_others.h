@@ -26,10 +26,11 @@ struct idle_others {
     size_t count, capacity;
 };
 
-/** Opens it for a GPU of a process. Nothing is read where the process used no other GPU, and the
- * part of the trace that is selected (store/select.h) does not matter. The caller closes it, on
- * failure as well; then rtlTraceError tells. */
-rtl_status_t idle_others_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
+/** Opens it for a GPU of a process, and idle times from `from` on (ns on the trace's clock).
+ * Nothing is read where the process used no other GPU, and the part of the trace that is selected
+ * (store/select.h) does not matter. The caller closes it, on failure as well; then rtlTraceError
+ * tells. */
+rtl_status_t idle_others_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu, uint64_t from,
                               struct idle_others *others);
 
 /** The first time within [within.from, within.to) in which work of others ran that ended within

@@ -11,6 +11,9 @@
 #define MOST       (UINT64_C(1) << 20)
 #define LEAST_TIME 128u /* ns, at first */
 
+/* What ran so long before a window is read at first, ns. */
+#define LOOK_BACK UINT64_C(1000000)
+
 /* A part of a gap. */
 struct piece {
     uint64_t from, to;
@@ -120,6 +123,42 @@ static rtl_status_t come(struct html_idle_device *device)
     return status == RTL_END ? RTL_OK : status;
 }
 
+/* So far back something of a launch may have run that goes on in the window, ns. */
+static uint64_t launch_before(const struct html_page *page)
+{
+    const struct html_graphs *graphs = &page->graphs;
+    uint64_t from = page->export->from;
+    uint64_t most = 0;
+    for (size_t i = 0; i < graphs->launch_count; ++i) {
+        const rtl_graph_launch_t *row = &graphs->launch_rows[i];
+        if (row->start && row->start < from && row->end > from && from - row->start > most)
+            most = from - row->start;
+    }
+    return most;
+}
+
+/* Opens what a device did, and reads as little of what was before a window as it takes to know
+ * since when the device was idle at its begin: something that ran before it, if there is anything.
+ */
+static rtl_status_t open_works(struct html_page *page, struct html_idle_device *device)
+{
+    const struct export *export = page->export;
+    uint32_t process = device->device.process;
+    uint32_t gpu = device->device.gpu;
+    uint64_t back = launch_before(page) + LOOK_BACK;
+    rtl_status_t status;
+    for (;; back *= 8) {
+        uint64_t from = export->from > back && back < UINT64_MAX / 8 ? export->from - back : 0;
+        status = activity_works_open_at(export->trace, process, gpu, from, &device->works);
+        if (status == RTL_OK)
+            status = come(device);
+        bool before = device->has && device->coming.start < export->from;
+        if (status != RTL_OK || before || from <= export->info.start)
+            return status;
+        activity_works_close(&device->works);
+    }
+}
+
 static rtl_status_t open_device(struct html_page *page, const rtl_queue_t *queue)
 {
     struct html_idle *idle = &page->idle;
@@ -136,9 +175,7 @@ static rtl_status_t open_device(struct html_page *page, const rtl_queue_t *queue
                                           .outside = true,
                                           .idle = {.piece = add, .context = device}};
     rtl_status_t status = idle_device_open(export->trace, &device->device);
-    if (status == RTL_OK && idle->beside)
-        status = activity_works_open(export->trace, queue->process, queue->gpu, &device->works);
-    return status == RTL_OK && idle->beside ? come(device) : status;
+    return status == RTL_OK && idle->beside ? open_works(page, device) : status;
 }
 
 static struct html_idle_device *device_of(const struct html_idle *idle, uint32_t process,
@@ -201,12 +238,20 @@ rtl_status_t html_idle_take(struct html_page *page, uint32_t process,
     return device ? idle_device_take(&device->device, work) : RTL_OK;
 }
 
+/* What begins behind the window ends the last gap in it. */
+static rtl_status_t finish_device(struct html_idle_device *device)
+{
+    rtl_status_t status = device->has ? idle_device_take(&device->device, &device->coming) : RTL_OK;
+    return status == RTL_OK ? idle_device_finish(&device->device) : status;
+}
+
 rtl_status_t html_idle_finish(struct html_page *page)
 {
     const struct html_idle *idle = &page->idle;
-    rtl_status_t status = html_idle_until(page, UINT64_MAX);
+    uint64_t to = page->export->to;
+    rtl_status_t status = html_idle_until(page, to ? to : UINT64_MAX);
     for (size_t i = 0; i < idle->count && status == RTL_OK; ++i)
-        status = idle_device_finish(&idle->devices[i]->device);
+        status = finish_device(idle->devices[i]);
     return status;
 }
 

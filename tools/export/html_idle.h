@@ -4,8 +4,8 @@
  * kernels shows them.
  *
  * A gap is known when the work at its end begins, which is when its pieces are put into the page.
- * All of a trace is read once for that and for all else. Of a part of it what ran before must be
- * known, too, so the work of each GPU is read beside the events.
+ * All of a trace is read once for that and for all else. Of a part of it what ran just
+ * before and behind it must be known, too, so the work of each GPU is read beside the events.
  */
 #ifndef RTL_TOOLS_EXPORT_HTML_IDLE_H
 #define RTL_TOOLS_EXPORT_HTML_IDLE_H
