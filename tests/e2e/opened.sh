@@ -29,7 +29,7 @@ for format in chrome perfetto csv rpd rocpd rocprofv3; do
 done
 look "$plain" merge shared/merged.db shared/t.db
 look "$plain" import -o shared/imported.db shared/t.rpd
-[ ! -e "$build/lib/rtl-viewer.html" ] || look "$plain" view -n shared/t.db
+[ ! -e "$build/lib/rtl-viewer.html" ] || look "$plain" view -n -o shared/t.html shared/t.db
 
 # Started by librtl.so; the collector is a process of its own.
 look env "LD_PRELOAD=$soft" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_MODE=full RTL_OUTPUT=shared/own.db "$bin/ctl" <<<20

@@ -7,6 +7,7 @@
  * all do.
  */
 #include "common/command.h"
+#include "export/served.h"
 #include "fuzz_trace.h"
 
 #include <fcntl.h>
@@ -40,6 +41,21 @@ extern int __lsan_do_recoverable_leak_check(void) // NOLINT(bugprone-reserved-id
 #define TRACE  "\001"
 #define OUTPUT "\002"
 #define END    "18446744073709551615"
+
+/* What rtl view answers to a page that it serves. */
+
+static int all_of_window(int argc, char **argv)
+{
+    struct export_served all = {.window = true, .to = UINT64_MAX};
+    return export_served(argc, argv, &all);
+}
+
+static int part_of_window(int argc, char **argv)
+{
+    struct export_served part = {
+        .window = true, .from = 1000000, .to = 2000000, .zero = 1000000000};
+    return export_served(argc, argv, &part);
+}
 
 static const struct invocation invocations[] = {
     {cmd_summary, {"rtl summary", TRACE}},
@@ -87,6 +103,8 @@ static const struct invocation invocations[] = {
     {cmd_export,
      {"rtl export", "-f", "--format", "html", "--from", "1s", "--to", END, "-o", OUTPUT, TRACE}},
     {cmd_view, {"rtl view", "--no-open", "-o", OUTPUT, TRACE}},
+    {all_of_window, {"rtl view", "-f", "--format", "html", "-o", OUTPUT, TRACE}},
+    {part_of_window, {"rtl view", "-f", "--format", "html", "-o", OUTPUT, TRACE}},
     {cmd_report, {"rtl report", "-o", OUTPUT, TRACE}},
     {cmd_report, {"rtl report", "--json", TRACE}},
     {cmd_merge, {"rtl merge", "-f", OUTPUT, TRACE}},

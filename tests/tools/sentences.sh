@@ -181,13 +181,13 @@ for bytes in 1 999; do
     head -c -$bytes led.rpd >cut.rpd
     { cat led.db && head -c $bytes /dev/zero; } >more.db
     wrong 2 cut.db damaged -- "$rtl" index cut.db
-    for command in summary info check timeline ranges "view -n" "graph list" "export -F csv -o none.csv" "merge a.db" "diff led.db" "diff --json led.db"; do
+    for command in summary info check timeline ranges "view -n -o none.html" "graph list" "export -F csv -o none.csv" "merge a.db" "diff led.db" "diff --json led.db"; do
         # shellcheck disable=SC2086
         wrong 2 cut.db damaged -- "$rtl" $command cut.db
         # shellcheck disable=SC2086
         "$rtl" $command more.db >more.out 2>more.err || [ $? != 2 ] || [[ $command = timeline ]] || fail "'$command' does not read a trace with something behind it"
         grep -q "^rtl: more.db: the last $bytes byte" more.err || fail "'$command' does not tell what is behind a trace"
-        rm -f none.csv a.db
+        rm -f none.csv none.html a.db
     done
     wrong 2 cut.db damaged -- "$rtl" sql cut.db 'SELECT 1'
     wrong 2 cut.rpd -- "$rtl" import cut.rpd -o a.db
@@ -260,6 +260,9 @@ wrong 2 "'5x'" "no time for --to" -- "$rtl" export led.db -F csv --to 5x
 "$rtl" export led.db --to csv -F csv --table kernels -o - >twice.out || fail "one format that is named twice is none"
 wrong 2 "'chrome'" "--to" -- "$rtl" view led.db -n -o none.html --to chrome
 wrong 2 "--no-open" "--browser" -- "$rtl" view led.db -n --browser true -o none.html
+wrong 2 "--port" "-o" -- "$rtl" view led.db -n --port 8080 -o none.html
+wrong 2 "'80x'" "--port" -- "$rtl" view led.db -n --port 80x
+wrong 2 "'65536'" "--port" -- "$rtl" view led.db -n --port 65536
 [ ! -e none.html ] || fail "a refused view left a page"
 wrong 2 "none.db" -- "$rtl" export none.db -F csv
 wrong 2 "old.db" -- "$rtl" export old.db -F csv

@@ -9,6 +9,12 @@ mkdir tmp
 [ -f t.db ] || fail "there is no trace"
 [ -f "$build/lib/rtl-viewer.html" ] || fail "the viewer was not built"
 
+# An rtl that was built without libmicrohttpd serves nothing: its page is a file in a folder of the user's.
+served=$rtl
+mkdir -p without/bin without/lib
+cp "$rtl" without/bin/
+cp "$build/lib/rtl-viewer.html" without/lib/
+rtl=$scratch/without/bin/rtl
 printf '#!/bin/sh\necho "$1" >%s/opened\n' "$scratch" >browser
 chmod +x browser
 "$rtl" view t.db --browser "$scratch/browser" >view.out 2>view.err || fail "rtl view ended with status $?"
@@ -44,12 +50,17 @@ PATH=$scratch/path:$PATH refused "xdg-open' did not open .*unopened.html; .*--no
 equal "what is printed of a page that was not opened" "$(cat refused.out)" unopened.html
 [ -s unopened.html ] || fail "a page that was not opened is not there"
 refused "no time for --from" view t.db -n --from soon
+refused "no port for --port" view t.db -n --port 65536
+refused "no port for --port" view t.db -n --port 0
+refused "--port and -o do not go together" view t.db -n --port 5 -o none.html
+refused "built without libmicrohttpd" view t.db -n --port 5
 refused "no size for --detail" export t.db --to html --detail much
 refused "chrome has all there is" export t.db --to chrome --detail 1M
 refused "html is not a table" export t.db --to html --table api
 refused "html cannot be split" export t.db --to html --split-size 1M
 chmod 755 "tmp/rtl-view-$(id -u)"
 refused "not a folder of yours alone" view t.db -n
+rtl=$served
 
 # A trace with many kernels: all of it, a part, and with too little room.
 SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so "$rtl" trace -q -m full --gpu soft -o storm.db -- "$build/tests/bin/hsa_storm" --dispatches 70000 \

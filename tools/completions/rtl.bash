@@ -88,7 +88,7 @@ _rtl() {
         sql) options+=" --json --headings --no-headings" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
         export) options+=" --format --output --force --per-rank --split-size --table --gzip --no-counters --detail --page-size --families$filters" ;;
-        view) options+=" --output --force --no-open --browser --detail --page-size --families$filters" ;;
+        view) options+=" --output --force --no-open --browser --port --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --output --force --json" ;;
         ranges) options+=" --top --each --range --name --kernels --metrics --wide --json" ;;

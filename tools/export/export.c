@@ -28,6 +28,7 @@ struct options {
     struct filter filter;
     bool force, per_rank, gzip, no_counters;
     uint64_t split_size, detail, page_size;
+    struct export_served *served;
 };
 
 enum {
@@ -229,6 +230,27 @@ static void choose(struct export *export)
         export->wanted[i] = selection_has_process(&export->selection, export->processes[i].process);
 }
 
+static bool is_window(const struct export *export)
+{
+    return export->served && export->served->window;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+/* What is asked for, of what the options leave. */
+static void narrow(struct export *export, const struct export_served *window)
+{
+    uint64_t from = sum(window->zero, window->from);
+    uint64_t to = sum(window->zero, window->to);
+    if (from > export->from)
+        export->from = from;
+    if (export->to == 0 || to < export->to)
+        export->to = to;
+}
+
 static int prepare(struct export *export, const struct options *options)
 {
     rtl_status_t status = rtlTraceInfo(export->trace, &export->info);
@@ -241,6 +263,8 @@ static int prepare(struct export *export, const struct options *options)
         return result;
     export->from = export->selection.from;
     export->to = export->selection.to;
+    if (is_window(export))
+        narrow(export, export->served);
     export->progress.shown = show_terminal(stderr);
     export->progress.most =
         export->info.kernels + export->info.copies + export->info.calls + export->info.ranges;
@@ -256,7 +280,7 @@ static int check_any(struct export *export)
     const rtl_graph_launch_t *launches;
     size_t launch_count = 0;
     bool any = true;
-    if (!selection_is(&export->selection))
+    if (!selection_is(&export->selection) || is_window(export))
         return EXIT_FINE;
     int status = export_any(export, &any);
     if (status != EXIT_FINE || any)
@@ -292,7 +316,7 @@ static int run_per_rank(struct export *export)
 static int say_filter(const struct export *export)
 {
     uint64_t kernels = 0;
-    if (!selection_is(&export->selection))
+    if (!selection_is(&export->selection) || is_window(export))
         return EXIT_FINE;
     if (selection_kernels(export->trace, &export->selection, &kernels) != RTL_OK)
         return open_failed(export->trace, export->path);
@@ -367,14 +391,15 @@ static int with_trace(const struct options *options)
                              .force = options->force,
                              .per_rank = options->per_rank,
                              .gzip = options->gzip,
-                             .no_counters = options->no_counters};
+                             .no_counters = options->no_counters,
+                             .served = options->served};
     int status = export.trace ? run(&export, options) : EXIT_USAGE;
     rtlTraceClose(export.trace);
     family_rules_free(families);
     return status;
 }
 
-int cmd_export(int argc, char **argv)
+static int export_by(int argc, char **argv, struct export_served *served)
 {
     static const char doc[] =
         "Writes a trace in the format of other tools."
@@ -398,6 +423,7 @@ int cmd_export(int argc, char **argv)
                               .children = filter_children(FILTER_ALL & ~FILTER_TO)};
     static struct options options;
     int status = EXIT_USAGE;
+    options.served = served;
     bool parsed = parse(&argp, argc, argv, 0, &options) == 0;
     if (parsed && !options.exporter)
         options.exporter = format_of(options.output);
@@ -407,4 +433,14 @@ int cmd_export(int argc, char **argv)
         status = with_trace(&options);
     filter_free(&options.filter);
     return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    return export_by(argc, argv, NULL);
+}
+
+int export_served(int argc, char **argv, struct export_served *served)
+{
+    return export_by(argc, argv, served);
 }

@@ -11,6 +11,7 @@
 #include "analysis/family.h"
 #include "analysis/selection.h"
 #include "common/output.h"
+#include "export/served.h"
 #include "store/runs.h"
 
 #include <rtl/rtl_trace.h>
@@ -108,8 +109,9 @@ struct export
     struct family_rules *families; /**< NULL: the format has none */
     bool force;                    /**< files may be replaced */
     bool per_rank;
-    bool gzip;        /**< streams are packed */
-    bool no_counters; /**< rows of counters are left out */
+    bool gzip;                    /**< streams are packed */
+    bool no_counters;             /**< rows of counters are left out */
+    struct export_served *served; /**< NULL: a file is made */
     /** The processes that are wanted, of those in the trace; `only`: of --per-rank, else NULL. */
     const rtl_process_t *processes;
     size_t process_count;

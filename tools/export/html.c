@@ -2,6 +2,7 @@
 #include "export/html_page.h"
 
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/page.h"
 #include "common/say.h"
@@ -28,6 +29,9 @@
 
 /* What a bin takes of the page, about. */
 #define BIN_BYTES 8u
+
+/* Of the viewer's policy what forbids it to load anything. */
+#define POLICY "default-src 'none'"
 
 #define PIECE 3072u /* bytes that become base64 at once */
 
@@ -187,7 +191,12 @@ static int visit_run(void *state, struct rtl_runs *runs, const struct rtl_run *r
 
 /* The file. */
 
-static void write_data(struct out *out, const char *id, const struct bytes *bytes)
+static bool is_window(const struct html_page *page)
+{
+    return page->export->served && page->export->served->window;
+}
+
+static void write_element(struct out *out, const char *id, const struct bytes *bytes)
 {
     out_text(out, "<script type=\"application/octet-stream\" id=\"");
     out_text(out, id);
@@ -201,6 +210,26 @@ static void write_data(struct out *out, const char *id, const struct bytes *byte
     out_text(out, "</script>\n");
 }
 
+static void write_framed(struct out *out, const struct bytes *bytes)
+{
+    struct bytes length = {0};
+    bytes_varint(&length, bytes->used);
+    if (length.failed)
+        memory_is_short();
+    out_bytes(out, length.data, length.used);
+    out_bytes(out, bytes->data, bytes->used);
+    bytes_free(&length);
+}
+
+static void write_data(const struct html_page *page, struct out *out, const char *id,
+                       const struct bytes *bytes)
+{
+    if (is_window(page))
+        write_framed(out, bytes);
+    else
+        write_element(out, id, bytes);
+}
+
 static int write_segments(struct html_page *page, struct out *out)
 {
     for (size_t i = 0; i < page->segments.count; ++i) {
@@ -211,7 +240,7 @@ static int write_segments(struct html_page *page, struct out *out)
         if (error)
             return say_fail(EXIT_USAGE, "the events could not be read back: %s", say_errno(error));
         (void)snprintf(id, sizeof id, "rtl-segment-%zu", i);
-        write_data(out, id, &page->segments.packed);
+        write_data(page, out, id, &page->segments.packed);
     }
     return EXIT_FINE;
 }
@@ -225,7 +254,8 @@ struct parts {
 /* Bytes of the page but for the single events. */
 static uint64_t size_of(const struct parts *parts)
 {
-    return strlen(parts->viewer->head) + strlen(parts->viewer->tail) +
+    const struct page_frame *viewer = parts->viewer;
+    return (viewer->head ? strlen(viewer->head) + strlen(viewer->tail) : 0) +
            BYTES_BASE64(parts->head.used) + BYTES_BASE64(parts->ranges.used);
 }
 
@@ -234,6 +264,8 @@ static int pack_ranges(const struct html_page *page, struct bytes *packed)
 {
     struct bytes plain = {0};
     int status = EXIT_FINE;
+    if (is_window(page)) /* the page has them */
+        return EXIT_FINE;
     if (html_ranges(page->export, page->zero, &plain) != RTL_OK)
         status = open_failed(page->export->trace, page->export->path);
     else if (plain.failed || (plain.used && !bytes_deflate(packed, &plain)))
@@ -287,20 +319,45 @@ static int fit(struct html_page *page, struct parts *parts)
     return page->left_out == before ? EXIT_FINE : pack_head(page, &parts->head);
 }
 
+/* What stands before the data. A page that is served may ask who serves it. */
+static void write_front(const struct html_page *page, struct out *out, const char *front)
+{
+    const char *end = page->export->served ? strstr(front, POLICY) : NULL;
+    if (end) {
+        end += strlen(POLICY);
+        out_bytes(out, front, (size_t)(end - front));
+        out_text(out, "; connect-src 'self'");
+        front = end;
+    }
+    out_text(out, front);
+}
+
+static int write_elements(struct html_page *page, const struct parts *parts, struct out *out)
+{
+    write_front(page, out, parts->viewer->head);
+    write_data(page, out, "rtl-head", &parts->head);
+    out_text(out, page->export->served ? "<script>rtlPage.start('window')</script>\n"
+                                       : "<script>rtlPage.start()</script>\n");
+    if (parts->ranges.used)
+        write_data(page, out, "rtl-ranges", &parts->ranges);
+    int status = write_segments(page, out);
+    out_text(out, "<script>rtlPage.complete()</script>");
+    out_text(out, parts->viewer->tail);
+    return status;
+}
+
 static int write_page(struct html_page *page, const struct parts *parts)
 {
     static struct out out;
     int status = out_begin(&out, page->export);
     if (status != EXIT_FINE)
         return status;
-    out_text(&out, parts->viewer->head);
-    write_data(&out, "rtl-head", &parts->head);
-    out_text(&out, "<script>rtlPage.start()</script>\n");
-    if (parts->ranges.used)
-        write_data(&out, "rtl-ranges", &parts->ranges);
-    status = write_segments(page, &out);
-    out_text(&out, "<script>rtlPage.complete()</script>");
-    out_text(&out, parts->viewer->tail);
+    if (is_window(page)) {
+        write_framed(&out, &parts->head);
+        status = write_segments(page, &out);
+    } else {
+        status = write_elements(page, parts, &out);
+    }
     if (status == EXIT_FINE)
         return out_end(&out);
     out_drop(&out);
@@ -320,6 +377,19 @@ static int finish(struct html_page *page, const struct page_frame *viewer)
     return status;
 }
 
+/* Of a page that is served the browser asks for the rest. */
+static void tell_left_out(const struct html_page *page)
+{
+    if (page->left_out && page->export->served)
+        say("single events of %zu of %zu stretches of time come when one zooms in; --%s gives the "
+            "page more room for them",
+            page->left_out, page->segments.count, page->by_detail ? "detail" : "page-size");
+    else if (page->left_out)
+        say("single events of %zu of %zu stretches of time are left out; --%s gives them more "
+            "room, --from and --to choose a part",
+            page->left_out, page->segments.count, page->by_detail ? "detail" : "page-size");
+}
+
 static void tell(const struct html_page *page)
 {
     if (page->untimed)
@@ -328,10 +398,7 @@ static void tell(const struct html_page *page)
     if (page->beyond)
         say("%s %s more than 104 days after the page begins; in the page the end is there",
             show_things(page->beyond, "event").text, page->beyond == 1 ? "ends" : "end");
-    if (page->left_out)
-        say("single events of %zu of %zu stretches of time are left out; --%s gives them more "
-            "room, --from and --to choose a part",
-            page->left_out, page->segments.count, page->by_detail ? "detail" : "page-size");
+    tell_left_out(page);
     if (page->beyond_size)
         say("the page is %s larger than --page-size: what is in it besides single events takes "
             "that",
@@ -349,9 +416,11 @@ static rtl_status_t begin(struct html_page *page)
     const rtl_trace_info_t *info = &export->info;
     uint64_t size = export->page_size ? export->page_size : HTML_PAGE;
     uint64_t events = info->kernels + info->copies + info->calls + info->ranges;
-    html_segments_begin(&page->segments, room_of(export, 0),
-                        selection_is(&export->selection) || export->only ? 0 : events);
+    bool part = selection_is(&export->selection) || export->only || is_window(page);
+    html_segments_begin(&page->segments, room_of(export, 0), part ? 0 : events);
     rtl_status_t status = html_graphs_begin(&page->graphs, export->trace, size / HTML_PART);
+    if (status == RTL_OK && is_window(page))
+        status = html_graphs_choose(&page->graphs, export->from, export->to, size / HTML_PART);
     if (status == RTL_OK)
         status = html_counts_begin(&page->counts, export->trace);
     return status == RTL_OK ? html_idle_begin(page) : status;
@@ -375,6 +444,8 @@ static bool coarsen(struct html_page *page)
 static int make(struct html_page *page, const struct page_frame *viewer)
 {
     struct export *export = page->export;
+    if (is_window(page))
+        html_begin_window(page, export->served);
     if (begin(page) != RTL_OK)
         return open_failed(export->trace, export->path);
     int status = export_walk_runs(export, visit, visit_run, page);
@@ -392,6 +463,10 @@ static int make(struct html_page *page, const struct page_frame *viewer)
     if (error)
         return say_fail(EXIT_USAGE, "the events could not be put aside: %s", say_errno(error));
     status = finish(page, viewer);
+    if (is_window(page))
+        return status;
+    if (export->served)
+        export->served->zero = page->zero;
     if (status == EXIT_FINE)
         tell(page);
     return status;
@@ -415,8 +490,8 @@ static void release(struct html_page *page)
 static int run(struct export *export)
 {
     struct html_page page = {.export = export};
-    struct page_frame viewer;
-    int status = page_frame_read(VIEWER, &viewer);
+    struct page_frame viewer = {0};
+    int status = is_window(&page) ? EXIT_FINE : page_frame_read(VIEWER, &viewer);
     if (status == EXIT_FINE)
         status = make(&page, &viewer);
     release(&page);

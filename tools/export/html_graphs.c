@@ -16,6 +16,14 @@
 
 #define MOST_SHIFT 30u
 
+static unsigned shift_for(size_t launches, uint64_t most)
+{
+    unsigned shift = 0;
+    while (shift < MOST_SHIFT && launches >> shift > most / LAUNCH_BYTES)
+        ++shift;
+    return shift;
+}
+
 rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace, uint64_t most)
 {
     rtl_status_t status = rtlTraceGraphs(trace, &graphs->rows, &graphs->graph_count);
@@ -23,12 +31,34 @@ rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace, u
         status = rtlTraceGraphLaunches(trace, &graphs->launch_rows, &graphs->launch_count);
     if (status != RTL_OK)
         return status;
-    while (graphs->shift < MOST_SHIFT &&
-           graphs->launch_count >> graphs->shift > most / LAUNCH_BYTES)
-        ++graphs->shift;
+    graphs->shift = shift_for(graphs->launch_count, most);
     graphs->graphs = calloc(graphs->graph_count + 1, sizeof *graphs->graphs);
     graphs->launches = calloc(graphs->launch_count + 1, sizeof *graphs->launches);
     return graphs->graphs && graphs->launches ? RTL_OK : RTL_E_MEMORY;
+}
+
+static bool overlaps(const rtl_graph_launch_t *row, uint64_t from, uint64_t to)
+{
+    uint64_t start = row->start ? row->start : row->time;
+    return start < to && (row->end > from || start >= from);
+}
+
+rtl_status_t html_graphs_choose(struct html_graphs *graphs, uint64_t from, uint64_t to,
+                                uint64_t most)
+{
+    size_t count = 0;
+    size_t place = 0;
+    uint32_t number = 0;
+    graphs->numbers = calloc(graphs->launch_count + 1, sizeof *graphs->numbers);
+    if (!graphs->numbers)
+        return RTL_E_MEMORY;
+    for (size_t i = 0; i < graphs->launch_count; ++i)
+        count += overlaps(&graphs->launch_rows[i], from, to);
+    graphs->shift = shift_for(count, most);
+    for (size_t i = 0; i < graphs->launch_count; ++i)
+        if (overlaps(&graphs->launch_rows[i], from, to) && place++ % html_graphs_every(graphs) == 0)
+            graphs->numbers[i] = ++number;
+    return RTL_OK;
 }
 
 static bool is_launch(const rtl_graph_launch_t *row, const rtl_kernel_t *kernel)
@@ -62,6 +92,8 @@ size_t html_graphs_launch(struct html_graphs *graphs, const rtl_kernel_t *kernel
 uint32_t html_graphs_number(const struct html_graphs *graphs, size_t launch)
 {
     size_t number = launch >> graphs->shift;
+    if (graphs->numbers)
+        return launch == SIZE_MAX ? 0 : graphs->numbers[launch];
     return launch == SIZE_MAX || number << graphs->shift != launch ? 0 : (uint32_t)number + 1;
 }
 
@@ -225,10 +257,14 @@ json_t *html_graphs_json(const struct html_graphs *graphs, const struct export *
 
 void html_graphs_write(const struct html_graphs *graphs, uint64_t zero, struct bytes *bytes)
 {
-    size_t every = html_graphs_every(graphs);
-    bytes_varint(bytes, (graphs->launch_count + every - 1) / every);
-    for (size_t i = 0; i < graphs->launch_count; i += every) {
+    size_t count = 0;
+    for (size_t i = 0; i < graphs->launch_count; ++i)
+        count += html_graphs_number(graphs, i) != 0;
+    bytes_varint(bytes, count);
+    for (size_t i = 0; i < graphs->launch_count; ++i) {
         const rtl_graph_launch_t *row = &graphs->launch_rows[i];
+        if (html_graphs_number(graphs, i) == 0)
+            continue;
         uint64_t start = row->start ? row->start : row->time;
         bytes_varint(bytes, row->process);
         bytes_varint(bytes, row->graph);
@@ -257,5 +293,6 @@ void html_graphs_free(struct html_graphs *graphs)
     }
     free(graphs->graphs);
     free(graphs->launches);
+    free(graphs->numbers);
     *graphs = (struct html_graphs){0};
 }

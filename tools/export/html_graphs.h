@@ -41,11 +41,17 @@ struct html_graphs {
     size_t of;                /**< the launch whose graph was looked for last, plus one */
     struct html_graph *graph; /**< that graph, NULL: there is none */
     unsigned shift;           /**< one of 1 << shift launches is in the page, by place */
+    uint32_t *numbers;        /**< of a window: what each launch is called, 0: not; else NULL */
 };
 
 /** Zeroed memory becomes what the trace has. Where its launches would take more than about `most`
  * bytes of the page not every one is in it. */
 rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace, uint64_t most);
+
+/** Of a window: only launches that overlap [from, to) may be in the page, ns on the trace's clock.
+ * As html_graphs_begin where they would take more than `most`. */
+rtl_status_t html_graphs_choose(struct html_graphs *graphs, uint64_t from, uint64_t to,
+                                uint64_t most);
 
 /** Of so many launches one is in the page. */
 static inline size_t html_graphs_every(const struct html_graphs *graphs)

@@ -300,7 +300,9 @@ static uint32_t number(void *state, const char *value)
 static json_t *head_json(struct html_page *page)
 {
     /* Before the texts are written: they may get more. */
-    json_t *graphs = html_graphs_json(&page->graphs, page->export, number, &page->texts);
+    bool window = page->export->served && page->export->served->window; /* the page has them */
+    json_t *graphs =
+        window ? json_array() : html_graphs_json(&page->graphs, page->export, number, &page->texts);
     char absent[512];
     absent_say(&page->idle.absent, absent, sizeof absent);
     return json_pack(

@@ -25,6 +25,13 @@ void html_begin_at(struct html_page *page, uint64_t start)
     page->begun = true;
 }
 
+void html_begin_window(struct html_page *page, const struct export_served *window)
+{
+    page->zero = window->zero;
+    page->first = window->from < HTML_TIME_LAST ? window->from : HTML_TIME_LAST;
+    page->begun = true;
+}
+
 int html_before(struct html_page *page, uint64_t start)
 {
     html_begin_at(page, start);

@@ -26,6 +26,9 @@ int html_before(struct html_page *page, uint64_t start);
 /** Sets the begin of the page, if it is not set. */
 void html_begin_at(struct html_page *page, uint64_t start);
 
+/** Begins what is asked for of a page that is served: times are those of that page. */
+void html_begin_window(struct html_page *page, const struct export_served *window);
+
 /** Puts what lasts from `start` to `end` on the trace's clock; the rest of the slice is set. False
  * when memory is short. */
 bool html_put(struct html_page *page, const struct html_place *place, struct html_slice *slice,

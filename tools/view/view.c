@@ -1,4 +1,4 @@
-/* rtl view: makes the page of a trace and opens it in a browser. */
+/* rtl view: opens the page of a trace in a browser, served or as a file. */
 #include "common/command.h"
 #include "common/filter.h"
 #include "common/output.h"
@@ -6,9 +6,11 @@
 #include "common/say.h"
 #include "common/trace_command.h"
 #include "common/written.h"
+#include "view/browser.h"
+#include "view/serve.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,14 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_PASSED (FILTER_MOST + 3) /* and --detail, --page-size, --families */
+#define MOST_PASSED    (FILTER_MOST + 3) /* and --detail, --page-size, --families */
+#define MOST_ARGUMENTS (MOST_PASSED + 9)
 
 struct view {
     const char *trace, *output, *browser;
-    bool closed; /* --no-open */
+    bool closed;   /* --no-open */
+    unsigned port; /* 0: any */
     bool force;
     const char *families;
     struct filter filter;
@@ -32,13 +35,17 @@ struct view {
     char page[PATH_MAX];
 };
 
-enum { KEY_DETAIL = 256, KEY_PAGE_SIZE, KEY_BROWSER, KEY_FAMILIES };
+enum { KEY_DETAIL = 256, KEY_PAGE_SIZE, KEY_BROWSER, KEY_FAMILIES, KEY_PORT };
 
 static const struct argp_option option_list[] = {
     {"output", 'o', "FILE", 0,
-     "leave the page in FILE; a page that rtl has made before is replaced, another file is not", 0},
+     "make the page in FILE, with all that there is room for, and serve nothing; a page that rtl "
+     "has "
+     "made before is replaced, another file is not",
+     0},
     {"force", 'f', NULL, 0, "replace FILE whatever it is", 0},
-    {"no-open", 'n', NULL, 0, "only make the page", 0},
+    {"no-open", 'n', NULL, 0, "open no browser: the address, or FILE, is printed", 0},
+    {"port", KEY_PORT, "N", 0, "serve at this port of 127.0.0.1 (default: any that is free)", 0},
     {"browser", KEY_BROWSER, "PROGRAM", 0, "open it with PROGRAM (default: xdg-open)", 0},
     {"detail", KEY_DETAIL, "SIZE", 0, "as in rtl export", 0},
     {"page-size", KEY_PAGE_SIZE, "SIZE", 0, "as in rtl export", 0},
@@ -67,6 +74,17 @@ static int pass_filters(struct view *view)
     return status ? EXIT_USAGE : EXIT_FINE;
 }
 
+static int parse_port(const char *text, unsigned *port)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || errno || *end || number == 0 || number > UINT16_MAX)
+        return say_fail(EINVAL, "'%s' is no port for --port: it is a number from 1 to 65535", text);
+    *port = (unsigned)number;
+    return 0;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct view *view = state->input;
@@ -93,6 +111,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_FAMILIES:
         return parse_once("families", value, &view->families) ? EINVAL
                                                               : pass(view, "families", value);
+    case KEY_PORT:
+        return parse_port(value, &view->port);
     case ARGP_KEY_ARG:
         return trace_command_take(value, &view->trace);
     default:
@@ -135,76 +155,110 @@ static int name_page(struct view *view)
     return status;
 }
 
-/* rtl export tells its name. */
-static int make_page(struct view *view)
+/* The command line of rtl export; returns its length. */
+static int arguments_of(struct view *view, const char *output, bool force, char **arguments)
 {
     static char words[][9] = {"rtl view", "--format", "html", "--output", "--force", "--"};
-    char *arguments[MOST_PASSED + 9];
     int count = 0;
     for (size_t i = 0; i < 4; ++i)
         arguments[count++] = words[i];
-    arguments[count++] = view->page;
-    if (!view->output || view->force || output_is_own(view->page, EXPORT_PAGE_HEAD))
+    arguments[count++] = (char *)(uintptr_t)output;
+    if (force)
         arguments[count++] = words[4];
     for (size_t i = 0; i < view->passed_count; ++i)
         arguments[count++] = view->passed[i];
     arguments[count++] = words[5];
     arguments[count++] = (char *)(uintptr_t)view->trace;
     arguments[count] = NULL;
-    return cmd_export(count, arguments);
+    return count;
 }
 
-/* In a child: where it finds no browser xdg-open writes a line for each that it has tried, and
- * browsers write what concerns them. Whether the page was opened, rtl says. */
-static void be_silent(void)
+/* rtl export tells its name. */
+static int make_page(struct view *view)
 {
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (nowhere < 0)
-        return;
-    (void)dup2(nowhere, STDOUT_FILENO);
-    (void)dup2(nowhere, STDERR_FILENO);
+    char *arguments[MOST_ARGUMENTS];
+    bool force = !view->output || view->force || output_is_own(view->page, EXPORT_PAGE_HEAD);
+    return cmd_export(arguments_of(view, view->page, force, arguments), arguments);
 }
 
-/* Programs that open pages return at once, or stay until the browser is closed. One that somebody
- * has named may say what it likes. */
 static int open_page(const struct view *view)
 {
-    static char opener[] = "xdg-open";
-    char *browser = view->browser ? (char *)(uintptr_t)view->browser : opener;
     char page[PATH_MAX];
-    int status = 0;
     if (!realpath(view->page, page))
         return say_fail(EXIT_USAGE, "%s is not there any more: %s", view->page, say_errno(errno));
-    pid_t pid = fork();
-    if (pid == 0) {
-        char *arguments[] = {browser, page, NULL};
-        if (!view->browser)
-            be_silent();
-        (void)execvp(browser, arguments);
-        _exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
-    }
+    pid_t pid = browser_begin(view->browser, page, false);
     if (pid < 0)
-        return say_fail(EXIT_USAGE, "no process could be made: %s", say_errno(errno));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE)
+        return EXIT_USAGE;
+    if (browser_end(pid))
         return EXIT_FINE;
     return say_fail(EXIT_DIFFERENT,
                     "'%s' did not open %s; open it by hand, name a --browser, or make the page "
                     "alone (--no-open)",
-                    browser, page);
+                    browser_name(view->browser), page);
+}
+
+static int with_file(struct view *view)
+{
+    int status = name_page(view);
+    if (status == EXIT_FINE)
+        status = make_page(view);
+    status = written(status);
+    if (status == EXIT_FINE && !view->closed)
+        status = open_page(view);
+    return status;
+}
+
+static int with_server(struct view *view)
+{
+    char *arguments[MOST_ARGUMENTS];
+    struct serve request = {
+        .argv = arguments, .port = view->port, .closed = view->closed, .browser = view->browser};
+    request.argc = arguments_of(view, "-", false, arguments);
+    return serve(&request);
+}
+
+/* Where this rtl has no server the page is a file. */
+static int show(struct view *view)
+{
+    int status = pass_filters(view);
+    if (status != EXIT_FINE)
+        return status;
+    if (!view->output && serve_can())
+        return with_server(view);
+    if (view->port)
+        return say_fail(EXIT_USAGE, "--port: this rtl was built without libmicrohttpd, so that it "
+                                    "serves nothing");
+    return with_file(view);
+}
+
+static int check(const struct view *view)
+{
+    if (trace_command_needs(view->trace, "rtl view FILE"))
+        return EXIT_USAGE;
+    if (view->closed && view->browser)
+        return say_fail(EXIT_USAGE, "--no-open and --browser do not go together: the page is "
+                                    "opened, or it is not");
+    if (view->output && strcmp(view->output, "-") == 0)
+        return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export -F html -o - writes "
+                                    "to the standard output");
+    if (view->output && view->port)
+        return say_fail(EXIT_USAGE, "--port and -o do not go together: the page is served, or it "
+                                    "is a file");
+    return EXIT_FINE;
 }
 
 int cmd_view(int argc, char **argv)
 {
     static const char doc[] =
-        "Shows a trace in a browser: makes the page of `rtl export -F html` and opens it."
-        "\vThe page is one file and needs no network. Without -o it lies in a folder of yours "
-        "below "
-        "/tmp and is replaced by the next one of that name.\n\n"
+        "Shows a trace in a browser: serves the page of `rtl export -F html` and opens it."
+        "\vThe page is served to this machine alone, at an address that nobody can guess, until "
+        "Ctrl-C; where one zooms in it gets the single events that it has no room for. With -o it "
+        "is "
+        "a file instead, which needs no rtl.\n\n"
         "Examples:\n"
         "  rtl view trace.db\n"
-        "  rtl view trace.db --from 10s --to 12s\n"
+        "  rtl view trace.db --no-open --port 8080     and on the other machine ssh -L "
+        "8080:127.0.0.1:8080\n"
         "  rtl view trace.db -o page.html --no-open";
     const struct argp argp = {.options = option_list,
                               .parser = parse_option,
@@ -214,22 +268,9 @@ int cmd_view(int argc, char **argv)
     static struct view view;
     if (parse(&argp, argc, argv, 0, &view) != 0)
         return EXIT_USAGE;
-    if (trace_command_needs(view.trace, "rtl view FILE"))
-        return EXIT_USAGE;
-    if (view.closed && view.browser)
-        return say_fail(EXIT_USAGE, "--no-open and --browser do not go together: the page is "
-                                    "opened, or it is not");
-    if (view.output && strcmp(view.output, "-") == 0)
-        return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export -F html -o - writes "
-                                    "to the standard output");
-    int status = pass_filters(&view);
+    int status = check(&view);
     if (status == EXIT_FINE)
-        status = name_page(&view);
-    if (status == EXIT_FINE)
-        status = make_page(&view);
-    status = written(status);
-    if (status == EXIT_FINE && !view.closed)
-        status = open_page(&view);
+        status = show(&view);
     for (size_t i = 0; i < view.passed_count; ++i)
         free(view.passed[i]);
     filter_free(&view.filter);
