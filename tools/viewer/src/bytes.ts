@@ -4,7 +4,7 @@ export class Reader {
     private at = 0;
     private readonly bits = new DataView(new ArrayBuffer(4));
 
-    constructor(private readonly bytes: Uint8Array) {}
+    constructor(private readonly bytes: Uint8Array<ArrayBuffer>) {}
 
     varint(): number {
         const { bytes } = this;
@@ -38,11 +38,19 @@ export class Reader {
         return this.bits.getFloat32(0);
     }
 
-    text(): string {
+    /** So many bytes as tell their number before them. */
+    part(): Uint8Array<ArrayBuffer> {
         const length = this.varint();
-        const part = this.bytes.subarray(this.at, this.at + length);
         this.at += length;
-        return new TextDecoder().decode(part);
+        return this.bytes.subarray(this.at - length, this.at);
+    }
+
+    get ended(): boolean {
+        return this.at >= this.bytes.length;
+    }
+
+    text(): string {
+        return new TextDecoder().decode(this.part());
     }
 }
 
@@ -57,9 +65,12 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
     return bytes;
 }
 
-/** The bytes that an element of the page holds. */
-export async function unpack(element: Element): Promise<Uint8Array> {
-    const packed = new Blob([fromBase64((element.textContent ?? '').trim())]);
-    const plain = packed.stream().pipeThrough(new DecompressionStream('deflate'));
+export async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
     return new Uint8Array(await new Response(plain).arrayBuffer());
+}
+
+/** The bytes that an element of the page holds. */
+export function unpack(element: Element): Promise<Uint8Array<ArrayBuffer>> {
+    return inflate(fromBase64((element.textContent ?? '').trim()));
 }

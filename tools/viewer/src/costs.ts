@@ -66,7 +66,7 @@ function readTable(reader: Reader, metrics: Metric[]): RangeTable {
     return { size, columns, depth, metrics: values, kernels, further };
 }
 
-export function readCosts(bytes: Uint8Array): Costs {
+export function readCosts(bytes: Uint8Array<ArrayBuffer>): Costs {
     const reader = new Reader(bytes);
     const head = JSON.parse(reader.text()) as { metrics: Metric[]; texts: string[]; outside: number; left_out: number };
     return {

@@ -194,7 +194,7 @@ export class Details {
             ['Replay', `${launch.launch} of ${count(graph?.launches ?? 0)}, ${duration(launch.duration)}`],
         ];
         if (slice.lane.kind !== 'queue')
-            return [...facts, ['Kernels', `${count(launch.kernels)} of ${count(launch.expected)}`],
+            return launch.cut ? facts : [...facts, ['Kernels', `${count(launch.kernels)} of ${count(launch.expected)}`],
                 ['Idle in it', `${duration(launch.idle)} (${share(launch.idle / Math.max(1, launch.duration))})`]];
         facts.push(['Node', slice.node ? String(slice.node - 1) : 'not known']);
         const node = this.nodeOf(slice);

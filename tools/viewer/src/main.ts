@@ -9,6 +9,7 @@ import { Details } from './details';
 import { Graphs } from './graphs';
 import { Ranges } from './ranges';
 import { Found, Search } from './search';
+import { Server } from './server';
 import { Tables } from './tables';
 import { startTheme, toggleTheme } from './theme';
 import { Timeline } from './timeline';
@@ -23,6 +24,8 @@ export let trace: Trace;
 export let timeline: Timeline;
 export let graphs: Graphs;
 export let ranges: Ranges | null = null;
+/** Who gives what is not in the page; null: the page is a file. */
+export let server: Server | null = null;
 export { readWindow };
 /** ms from the begin of the page to its first picture. */
 export let firstPicture = 0;
@@ -68,7 +71,14 @@ function openName(table: TableName, row: TableRow): void {
     const found = { table, name: row[0] };
     light(found);
     showTab('timeline');
-    void trace.next([trace.lanes[row[9]]], row[10] - 0.5, true, wantedOf(found)).then((slice) => slice && timeline.reveal(slice));
+    void there(row[10], row[10] + row[6]).then(() => trace.next([trace.lanes[row[9]]], row[10] - 0.5, true, wantedOf(found)))
+        .then((slice) => slice && timeline.reveal(slice));
+}
+
+/** Has single events of [from, to] come, where they can be had. */
+async function there(from: number, to: number): Promise<void> {
+    const margin = 0.25 * Math.max(1000, to - from);
+    await server?.bring(from - margin, to + margin);
 }
 
 /** The ranges, which are unpacked when they are first looked at. */
@@ -79,7 +89,7 @@ function rangesView(): Ranges {
             const margin = 0.05 * Math.max(10, end - start);
             const fit = () => timeline.axis.show(start - margin, end + margin);
             fit();
-            void trace.range(process, id).then((slice) => {
+            void there(start, end).then(() => trace.range(process, id)).then((slice) => {
                 if (!slice)
                     return;
                 timeline.reveal(slice);
@@ -138,6 +148,7 @@ function remember(): void {
 async function restoreEvent(text: string): Promise<void> {
     const [place, start, id] = text.split('.').map(Number);
     const lane = trace.lanes[place];
+    await there(start, start);
     const slice = lane && await trace.next([lane], start - 0.5, true, () => true);
     if (slice && slice.start === start && slice.id === id)
         timeline.select(slice);
@@ -227,6 +238,9 @@ function leftOut(): string {
     if (left.length === 0)
         return '';
     const events = left.reduce((sum, segment) => sum + segment.events, 0);
+    if (server)
+        return `Single events of ${count(left.length)} of ${count(trace.head.segments.length)} stretches of time (${count(events)} events) come ` +
+            'where you zoom in; the rows show how busy they are.';
     return `Single events of ${count(left.length)} of ${count(trace.head.segments.length)} stretches of time (${count(events)} events) are ` +
         'left out of this page; there the rows show how busy they are. rtl export --page-size or --detail gives them more room, --from and --to choose a part.';
 }
@@ -271,9 +285,9 @@ function showAbout(): void {
             `names and nodes are right to 0.8 %, those of replays are exact${head.replays_every > 1 ? ' for those that are here' : ''}.`));
 }
 
-function notice(): void {
+function notice(trouble = ''): void {
     const info = trace.head.trace;
-    const text = [info.complete ? '' : `${info.verdict}.`, info.part ? `A part of the trace: ${info.part}.` : '', absent(), leftOut(), leftOutReplays()]
+    const text = [trouble && `${trouble}.`, info.complete ? '' : `${info.verdict}.`, info.part ? `A part of the trace: ${info.part}.` : '', absent(), leftOut(), leftOutReplays()]
         .filter(Boolean).join(' ');
     byId('notice').textContent = text;
     byId('notice').hidden = !text;
@@ -373,6 +387,7 @@ function readView(): void {
     clearTimeout(reading);
     reading = window.setTimeout(() => {
         const { axis } = timeline;
+        server?.view(axis.from, axis.to);
         void details.showView(axis.from, axis.to, axis.isAll);
         if (tab === 'tables')
             void tables?.show(axis.from, axis.to, axis.isAll);
@@ -381,8 +396,17 @@ function readView(): void {
 
 /* What the page's data calls. */
 
-/** The head is there. */
-export async function start(): Promise<void> {
+function ask(path: string): void {
+    server = new Server(trace, path);
+    server.ontrouble = notice;
+    server.onanswer = () => {
+        timeline.grow();
+        readView();
+    };
+}
+
+/** The head is there. `path`: where there is more than the page has. */
+export async function start(path = ''): Promise<void> {
     startTheme(recolor);
     try {
         trace = await Trace.read(document.getElementById('rtl-head') as Element);
@@ -391,6 +415,8 @@ export async function start(): Promise<void> {
         byId('notice').hidden = false;
         throw error;
     }
+    if (path)
+        ask(path);
     notice();
     timeline = new Timeline(trace);
     firstPicture = performance.now();

@@ -9,7 +9,8 @@ import { byId, element, fit, fitted, hideTip, lettersIn, showTip } from './dom';
 import { Fine } from './fine';
 import { count, duration, moment, multiples, niceStep, share, tick } from './format';
 import { Overview } from './overview';
-import { CALL, Columns, Lane, Segment, Slice, Trace, Wanted } from './trace';
+import { Columns, Segment } from './segments';
+import { CALL, Lane, Slice, Trace, Wanted } from './trace';
 import { Gap } from './window';
 
 const LABELS = 230; // px, as in the style sheet
@@ -58,18 +59,14 @@ export class Timeline {
     private wide: (() => void)[] = [];
     private nameColor = new Int16Array(); // of kernels and copies, by the text that names them
     private callColor = new Int16Array(); // of host calls
-    private readonly isCall: Uint8Array; // texts that name host calls, of bins in threads' rows
+    private isCall = new Uint8Array(); // texts that name host calls, of bins in threads' rows
     private readonly panel = byId('details');
     private byFamily = false;
     private readonly overview: Overview;
 
     constructor(private readonly trace: Trace) {
         const { first, last } = trace.head;
-        this.isCall = new Uint8Array(trace.head.texts.length);
-        for (const [name] of trace.head.tables.calls)
-            this.isCall[name] = 1;
-        this.callColor = Int16Array.from(trace.head.texts, (text) => lookNumber('call', text));
-        this.colorBy('name');
+        this.readTexts();
         this.axis = new Axis(first, last, first, Math.max(last, first + 100), () => {
             this.draw();
             this.onview();
@@ -85,6 +82,24 @@ export class Timeline {
         observer.observe(byId('view-timeline'));
         this.axis.showAll();
         this.drawNow();
+    }
+
+    /** The page has other texts now. */
+    private readTexts(): void {
+        const { texts, tables } = this.trace.head;
+        this.isCall = new Uint8Array(texts.length);
+        for (const [name] of tables.calls)
+            this.isCall[name] = 1;
+        this.callColor = Int16Array.from(texts, (text) => lookNumber('call', text));
+        this.colorBy(this.byFamily ? 'family' : 'name');
+    }
+
+    /** Texts or rows may have come. */
+    grow(): void {
+        if (this.isCall.length !== this.trace.head.texts.length)
+            this.readTexts();
+        this.layOut();
+        this.draw();
     }
 
     /** Asks the page for its layout, which is dear: once a picture. */
@@ -281,16 +296,16 @@ export class Timeline {
     /** Parts of the view: event by event from a segment, or by bins. */
     private parts(): { from: number; to: number; segment: Segment | null; left: boolean }[] {
         const { from, to } = this.axis;
-        const { segments } = this.trace.head;
-        const [first, last] = this.trace.segmentsOf(from, to);
+        const source = this.trace.at(from, to);
+        const [first, last] = source.segmentsOf(from, to);
         const parts: { from: number; to: number; segment: Segment | null; left: boolean }[] = [];
         if (last - first > MOST_SEGMENTS)
             return [{ from, to, segment: null, left: false }];
         for (let number = first; number < last; ++number) {
-            const part = segments[number];
-            const segment = part.kept ? this.trace.peek(number) : null;
+            const part = source.heads[number];
+            const segment = part.kept ? source.peek(number) : null;
             if (part.kept && !segment)
-                void this.trace.segment(number);
+                void source.segment(number);
             const last = parts[parts.length - 1];
             if (last && !last.segment && !segment && last.left === !part.kept)
                 last.to = Math.min(to, part.to);
@@ -357,7 +372,7 @@ export class Timeline {
             else if (!part.segment)
                 this.drawBins(lane, part.from, part.to);
         }
-        const crossings = lane.crossings.filter((slice) => slice.start < this.axis.to && slice.start + slice.duration > this.axis.from);
+        const crossings = this.trace.at(this.axis.from, this.axis.to).crossingsOf(lane).filter((slice) => slice.start < this.axis.to && slice.start + slice.duration > this.axis.from);
         const isWanted = (slice: Slice) => !this.wanted || this.wanted(lane, slice.item, () => slice.text);
         const isFine = (slice: Slice) => slice.duration < this.perPixel;
         for (const slice of crossings) // bins have them already
@@ -528,7 +543,8 @@ export class Timeline {
         context.fillRect(x, 0, width, 2);
         if (width > 210) {
             context.textAlign = 'center';
-            context.fillText('single events are left out here: how busy the rows are', x + width / 2, height - 10);
+            context.fillText(this.trace.served ? 'zoom in to see single events: how busy the rows are' :
+                'single events are left out here: how busy the rows are', x + width / 2, height - 10);
             context.textAlign = 'left';
         }
     }
@@ -650,9 +666,10 @@ export class Timeline {
         const reach = 3 * this.perPixel;
         let best: Slice | null = null;
         let distance = reach;
-        const [first, last] = this.trace.segmentsOf(time - reach, time + reach);
+        const source = this.trace.at(this.axis.from, this.axis.to);
+        const [first, last] = source.segmentsOf(time - reach, time + reach);
         for (let number = first; number < last && last - first <= MOST_SEGMENTS; ++number) {
-            const segment = this.trace.peek(number);
+            const segment = source.peek(number);
             const columns = segment?.lanes.get(lane.place);
             if (!columns)
                 continue;
@@ -665,7 +682,7 @@ export class Timeline {
                 }
             }
         }
-        for (const slice of lane.crossings)
+        for (const slice of source.crossingsOf(lane))
             if (slice.start <= time && slice.start + slice.duration >= time && distance > 0)
                 best = slice;
         return best;

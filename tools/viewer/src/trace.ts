@@ -1,8 +1,10 @@
-// The trace in the page: what the head tells at once, and segments of single events that are unpacked when they are wanted.
+// The trace in the page: what the head tells at once, and segments of single events.
 
 import { Bins, above, levelsOf, readBins } from './bins';
 import { Reader, unpack } from './bytes';
 import { Costs, Metric, readCosts } from './costs';
+import type { Near } from './near';
+import { Columns, Segment, SegmentHead, Segments } from './segments';
 
 export type Kind = 'thread' | 'queue' | 'copies' | 'replays' | 'idle';
 
@@ -41,7 +43,7 @@ export type TableRow = [number, number, number, number, number, number, number, 
 
 export type TableName = 'kernels' | 'calls' | 'copies' | 'ranges';
 
-interface Head {
+export interface Head {
     version: number;
     trace: {
         file: string; command: string; host: string; mode: string; creator: string; zero: string; realtime_offset: string;
@@ -61,7 +63,7 @@ interface Head {
         name: string; number: number; slices: number; busy: number; shift: number; bins: number;
     }[];
     gpus: { process: number; gpu: number | null; first: number; last: number; busy: number; shift: number; bins: number }[];
-    segments: { from: number; to: number; events: number; kept: boolean; ids: number[][] }[];
+    segments: SegmentHead[];
     crossings: [number, number, number, number, number, number, number, number, number, number, string | null, Count[] | null][];
     tables: Record<TableName, TableRow[]>;
     counters: string[];
@@ -98,30 +100,6 @@ export interface Slice {
     counts: Count[]; // during a kernel
 }
 
-/** The events of a row in a segment, column by column. */
-export interface Columns {
-    size: number;
-    start: Float64Array;
-    end: Float64Array;
-    busy: Float64Array; // ns, of all up to and with this one
-    item: Float64Array;
-    id: Float64Array;
-    correlation: Float64Array;
-    range: Float64Array;
-    launch: Float64Array;
-    node: Float64Array;
-    more: Float64Array;
-    text: Float64Array;
-    sample: Float64Array; // + 1, 0 if none
-}
-
-export interface Segment {
-    number: number;
-    lanes: Map<number, Columns>;
-    texts: string[];
-    samples: Count[][];
-}
-
 export interface Lane {
     place: number;
     process: number;
@@ -153,6 +131,27 @@ export interface Launch {
     thread: number;
     /** kernels of it are missing in the trace, or may be */
     partial: boolean;
+    /** not all of it is here: its kernels and idle times are not known */
+    cut: boolean;
+}
+
+export function readLaunches(reader: Reader): Launch[] {
+    return Array.from({ length: reader.varint() }, (_, place) => ({
+        place,
+        process: reader.varint(),
+        graph: reader.varint(),
+        generation: reader.varint(),
+        launch: reader.varint(),
+        start: reader.signed(),
+        duration: reader.varint(),
+        idle: reader.varint(),
+        kernels: reader.varint(),
+        expected: reader.varint(),
+        correlation: reader.varint(),
+        thread: reader.varint(),
+        partial: reader.varint() !== 0,
+        cut: false,
+    }));
 }
 
 /** Is an event of a row, of this item, wanted? `text` tells the name of a range. */
@@ -161,81 +160,37 @@ export type Wanted = (lane: Lane, item: number, text: () => string) => boolean;
 /** Types in the low bits of what a thread's row has. */
 export const CALL = 0, PUSH = 1, START = 2, MARK = 3;
 
-const KEPT = 64; // segments that stay unpacked
-
-function readColumn(reader: Reader, size: number): Float64Array {
-    const values = new Float64Array(size);
-    const varies = reader.varint();
-    const first = reader.signed();
-    values[0] = first;
-    if (varies)
-        for (let i = 1; i < size; ++i)
-            values[i] = reader.signed();
-    else
-        values.fill(first);
-    return values;
-}
-
-function summed(values: Float64Array): Float64Array {
-    for (let i = 1; i < values.length; ++i)
-        values[i] += values[i - 1];
-    return values;
-}
-
-function readColumns(reader: Reader): Columns {
-    const size = reader.varint();
-    const gaps = readColumn(reader, size);
-    const lengths = readColumn(reader, size);
-    const start = new Float64Array(size);
-    const end = new Float64Array(size);
-    const busy = new Float64Array(size);
-    for (let i = 0, at = 0, sum = 0; i < size; ++i) {
-        start[i] = at + gaps[i];
-        at = end[i] = start[i] + lengths[i];
-        busy[i] = sum += lengths[i];
-    }
-    const item = readColumn(reader, size);
-    const id = summed(readColumn(reader, size));
-    const correlation = summed(readColumn(reader, size));
-    const range = summed(readColumn(reader, size));
-    const launch = summed(readColumn(reader, size));
-    const node = summed(readColumn(reader, size));
-    const more = readColumn(reader, size);
-    const text = readColumn(reader, size);
-    const sample = summed(readColumn(reader, size));
-    return { size, start, end, busy, item, id, correlation, range, launch, node, more, text, sample };
-}
-
-export class Trace {
+export class Trace extends Segments {
     readonly lanes: Lane[] = [];
-    readonly launches: Launch[] = [];
+    readonly launches: Launch[];
+    /** Replays that are not among those of the page; their numbers go on behind those. */
+    readonly further: Launch[] = [];
     readonly gpuBins: Bins[] = [];
-    /** Called when a segment has come, or the page has been read to its end. */
-    onload: () => void = () => {};
+    /** Somebody serves the page, and gives what is not in it. */
+    served = false;
+    /** What was given last. */
+    near: Near | null = null;
     complete = false;
-    private readonly loaded = new Map<number, Segment>();
-    private readonly loading = new Map<number, Promise<Segment | null>>();
     private whole: () => void = () => {};
     private readonly wholePage = new Promise<void>((resolve) => (this.whole = resolve));
-    private readonly starts: Float64Array;
     private rangeCosts: Promise<Costs | null> | null = null;
 
     /** Of kernels' names, by their places among the texts. */
     readonly families: Map<number, string>;
 
-    private readonly shortNames: Map<number, [string, string]>;
+    readonly shortNames: Map<number, [string, string]>;
 
     private constructor(readonly head: Head, reader: Reader) {
+        super(head.segments);
         this.families = new Map(head.families);
         this.shortNames = new Map(head.short_names.map(([name, inTable, inLittle]) => [name, [inTable, inLittle]]));
-        this.starts = Float64Array.from(head.segments, (segment) => segment.from);
         head.lanes.forEach((lane, place) => {
             const { bins, shift, ...rest } = lane;
             this.lanes.push({ ...rest, place, levels: levelsOf(readBins(reader, shift, bins)), crossings: [] });
         });
         for (const gpu of head.gpus)
             this.gpuBins.push(readBins(reader, gpu.shift, gpu.bins));
-        this.readLaunches(reader);
+        this.launches = readLaunches(reader);
         for (const [lane, start, duration, item, id, correlation, range, launch, node, more, text, counts] of head.crossings)
             this.lanes[lane].crossings.push({
                 lane: this.lanes[lane], start, duration, item, id, correlation, range, launch, node, more, text: text ?? '',
@@ -247,26 +202,6 @@ export class Trace {
         const reader = new Reader(await unpack(element));
         const head = JSON.parse(reader.text()) as Head;
         return new Trace(head, reader);
-    }
-
-    private readLaunches(reader: Reader): void {
-        const size = reader.varint();
-        for (let place = 0; place < size; ++place)
-            this.launches.push({
-                place,
-                process: reader.varint(),
-                graph: reader.varint(),
-                generation: reader.varint(),
-                launch: reader.varint(),
-                start: reader.signed(),
-                duration: reader.varint(),
-                idle: reader.varint(),
-                kernels: reader.varint(),
-                expected: reader.varint(),
-                correlation: reader.varint(),
-                thread: reader.varint(),
-                partial: reader.varint() !== 0,
-            });
     }
 
     /** The page has been read: what is not there now does not come. */
@@ -283,65 +218,34 @@ export class Trace {
     }
 
     private async loadCosts(): Promise<Costs | null> {
-        if (!document.getElementById('rtl-ranges'))
-            await this.wholePage;
-        const element = document.getElementById('rtl-ranges');
+        const element = await this.elementOf('rtl-ranges');
         return element && readCosts(await unpack(element));
     }
 
-    /** Numbers of the segments that have events which begin in [from, to), and the one before. */
-    segmentsOf(from: number, to: number): [number, number] {
-        const first = Math.max(0, above(this.starts, from) - 1);
-        return [first, Math.max(first, above(this.starts, to))];
+    protected async bytesOf(number: number): Promise<Uint8Array<ArrayBuffer> | null> {
+        const element = await this.elementOf(`rtl-segment-${number}`);
+        return element && unpack(element);
     }
 
-    /** The segment, if it is unpacked. */
-    peek(number: number): Segment | null {
-        const segment = this.loaded.get(number);
-        if (!segment)
-            return null;
-        this.loaded.delete(number);
-        this.loaded.set(number, segment);
-        return segment;
-    }
-
-    /** Unpacks a segment. null: the page does not have it. */
-    segment(number: number): Promise<Segment | null> {
-        const there = this.peek(number);
-        if (there)
-            return Promise.resolve(there);
-        let promise = this.loading.get(number);
-        if (!promise) {
-            promise = this.load(number).finally(() => this.loading.delete(number));
-            this.loading.set(number, promise);
-        }
-        return promise;
-    }
-
-    private async load(number: number): Promise<Segment | null> {
-        if (!this.head.segments[number]?.kept)
-            return null;
-        if (!document.getElementById(`rtl-segment-${number}`))
+    /** An element of the page, once the browser has read it to its end: something is behind it then. */
+    private async elementOf(id: string): Promise<Element | null> {
+        if (!document.getElementById(id)?.nextSibling)
             await this.wholePage;
-        const element = document.getElementById(`rtl-segment-${number}`);
-        if (!element)
-            return null;
-        const reader = new Reader(await unpack(element));
-        const segment: Segment = { number, lanes: new Map(), texts: [], samples: [] };
-        for (let left = reader.varint(); left > 0; --left)
-            segment.lanes.set(reader.varint(), readColumns(reader));
-        for (let left = reader.varint(); left > 0; --left)
-            segment.texts.push(reader.text());
-        for (let left = reader.varint(); left > 0; --left)
-            segment.samples.push(Array.from({ length: reader.varint() }, (): Count => [reader.varint(), reader.varint()]));
-        this.loaded.set(number, segment);
-        for (const oldest of this.loaded.keys()) {
-            if (this.loaded.size <= KEPT)
-                break;
-            this.loaded.delete(oldest);
-        }
-        this.onload();
-        return segment;
+        return document.getElementById(id);
+    }
+
+    crossingsOf(lane: Lane): Slice[] {
+        return lane.crossings;
+    }
+
+    /** Where single events of [from, to] are to be taken from: the page, or what was asked for where the page leaves some out. */
+    at(from: number, to: number): Segments {
+        return this.near?.spans(from, to) && !this.has(from, to) ? this.near : this;
+    }
+
+    /** All that there are. */
+    private get sources(): Segments[] {
+        return this.near ? [this.near, this] : [this];
     }
 
     slice(lane: Lane, segment: Segment, columns: Columns, i: number): Slice {
@@ -398,7 +302,7 @@ export class Trace {
     }
 
     launchOf(slice: Slice): Launch | null {
-        return slice.launch ? this.launches[slice.launch - 1] : null;
+        return this.launches[slice.launch - 1] ?? this.further[slice.launch - 1 - this.launches.length] ?? null;
     }
 
     graphOf(launch: Launch): Graph | null {
@@ -416,26 +320,25 @@ export class Trace {
     private async find(process: number, kinds: Kind[], pair: number, id: number, is: (slice: Slice) => boolean,
                        column: 'id' | 'correlation', most: number): Promise<Slice[]> {
         const found: Slice[] = [];
-        for (const lane of this.lanes)
-            if (lane.process === process && kinds.includes(lane.kind))
-                for (const slice of lane.crossings)
-                    if (slice[column] === id && is(slice) && found.length < most)
-                        found.push(slice);
-        for (let number = 0; number < this.head.segments.length && found.length < most; ++number) {
-            const ids = this.head.segments[number].ids.find((list) => list[0] === process);
-            if (!ids || id < ids[pair] || id > ids[pair + 1])
-                continue;
-            const segment = await this.segment(number);
-            for (const [place, columns] of segment?.lanes ?? []) {
-                const lane = this.lanes[place];
-                if (lane.process !== process || !kinds.includes(lane.kind))
+        const take = (slice: Slice) => {
+            if (slice[column] === id && is(slice) && found.length < most &&
+                !found.some((other) => other.lane.kind === slice.lane.kind && other.id === slice.id && other.start === slice.start))
+                found.push(slice);
+        };
+        const lanes = this.lanes.filter((lane) => lane.process === process && kinds.includes(lane.kind));
+        for (const source of this.sources) {
+            lanes.forEach((lane) => source.crossingsOf(lane).forEach(take));
+            for (let number = 0; number < source.heads.length && found.length < most; ++number) {
+                const ids = source.heads[number].ids.find((list) => list[0] === process);
+                if (!ids || id < ids[pair] || id > ids[pair + 1])
                     continue;
-                for (let i = 0; i < columns.size && found.length < most; ++i)
-                    if (columns[column][i] === id) {
-                        const slice = this.slice(lane, segment as Segment, columns, i);
-                        if (is(slice))
-                            found.push(slice);
-                    }
+                const segment = await source.segment(number);
+                for (const lane of lanes) {
+                    const columns = segment?.lanes.get(lane.place);
+                    for (let i = 0; columns && i < columns.size && found.length < most; ++i)
+                        if (columns[column][i] === id)
+                            take(this.slice(lane, segment as Segment, columns, i));
+                }
             }
         }
         return found;
@@ -460,12 +363,13 @@ export class Trace {
     /** Kernels of a launch. */
     async kernelsOf(launch: Launch): Promise<Slice[]> {
         const found: Slice[] = [];
-        const [first, last] = this.segmentsOf(launch.start, launch.start + launch.duration);
+        const source = this.at(launch.start, launch.start + launch.duration);
+        const [first, last] = source.segmentsOf(launch.start, launch.start + launch.duration);
         for (const lane of this.lanes)
             if (lane.kind === 'queue')
-                found.push(...lane.crossings.filter((slice) => slice.launch === launch.place + 1));
+                found.push(...source.crossingsOf(lane).filter((slice) => slice.launch === launch.place + 1));
         for (let number = first; number < last; ++number) {
-            const segment = await this.segment(number);
+            const segment = await source.segment(number);
             for (const [place, columns] of segment?.lanes ?? []) {
                 if (this.lanes[place].kind !== 'queue')
                     continue;
@@ -480,19 +384,28 @@ export class Trace {
 
     /** The next event of these rows after (or before) `start` that `is` one of those wanted, of `least` ns. */
     async next(lanes: Lane[], start: number, forward: boolean, is: Wanted, least = 0): Promise<Slice | null> {
+        let found: Slice | null = null;
+        for (const source of this.sources)
+            found = await this.nextIn(source, lanes, start, forward, is, least, found);
+        return found;
+    }
+
+    /** `known`: one that has been found elsewhere, which may be nearer. */
+    private async nextIn(source: Segments, lanes: Lane[], start: number, forward: boolean, is: Wanted, least: number,
+                         known: Slice | null): Promise<Slice | null> {
         const better = (a: Slice | null, b: number) => !a || (forward ? b < a.start : b > a.start);
-        let crossing: Slice | null = null;
+        let crossing = known;
         for (const lane of lanes)
-            for (const slice of lane.crossings)
+            for (const slice of source.crossingsOf(lane))
                 if ((forward ? slice.start > start : slice.start < start) && better(crossing, slice.start) && slice.duration >= least &&
                     is(lane, slice.item, () => slice.text))
                     crossing = slice;
-        const [first, last] = this.segmentsOf(start, start);
-        for (let number = forward ? first : last - 1; number >= 0 && number < this.head.segments.length; number += forward ? 1 : -1) {
-            const { from, to } = this.head.segments[number];
+        const [first, last] = source.segmentsOf(start, start);
+        for (let number = forward ? first : last - 1; number >= 0 && number < source.heads.length; number += forward ? 1 : -1) {
+            const { from, to } = source.heads[number];
             if (crossing && (forward ? from > crossing.start : to <= crossing.start))
                 break;
-            const segment = await this.segment(number);
+            const segment = await source.segment(number);
             let best: Slice | null = null;
             for (const lane of segment ? lanes : []) {
                 const texts = (segment as Segment).texts;

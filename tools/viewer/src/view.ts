@@ -75,6 +75,6 @@ export function viewOf(trace: Trace, window: Window, room: number, ways: ViewWay
         names(trace, window, 'ranges', most, ways)].filter((item) => item !== null);
     return element('div', { class: 'view' }, element('div', { class: 'head' }, element('h2', {}, title), ...busy(trace, window), legend()),
         window.tables ? '' : element('p', { class: 'soft' },
-            'There are too many events in view to add them up by name, or not all of them are in this page. Zoom in.'),
+            `There are too many events in view to add them up by name${trace.served ? '' : ', or not all of them are in this page'}. Zoom in.`),
         element('div', { class: 'blocks' }, ...blocks));
 }

@@ -179,15 +179,16 @@ function longestGaps(trace: Trace, from: number, to: number): Gap[] {
 }
 
 async function read(trace: Trace, from: number, to: number): Promise<Reading | null> {
-    const [first, last] = trace.segmentsOf(from, to);
-    if (last - first > MOST_SEGMENTS || trace.head.segments.slice(first, last).some((segment) => !segment.kept))
+    const source = trace.at(from, to);
+    const [first, last] = source.segmentsOf(from, to);
+    if (last - first > MOST_SEGMENTS || !source.has(from, to))
         return null;
     const reading = new Reading(trace, from, to);
     for (const lane of trace.lanes)
-        for (const slice of lane.crossings)
+        for (const slice of source.crossingsOf(lane))
             reading.take(lane, slice.item, slice.start, slice.start + slice.duration, slice.more, slice.text);
     for (let number = first; number < last; ++number) {
-        const segment = await trace.segment(number);
+        const segment = await source.segment(number);
         if (!segment)
             return null;
         for (const [place, { size, start, end, item, more }] of segment.lanes)
