@@ -26,6 +26,10 @@ const last = await page.evaluate(() => {
     return head.last;
 });
 await drawn();
+// Events may lie outside of what the recording says of its own begin and end.
+const { first, bounds } = await page.evaluate(() => rtlPage.trace.head);
+if (bounds[0] > first || bounds[1] < last)
+    strange.push(`events from ${first} to ${last} are not within ${bounds}`);
 await page.evaluate(() => rtlPage.timeline.axis.showAll());
 await drawn();
 if (!(last > 0 && last <= Number.MAX_SAFE_INTEGER))

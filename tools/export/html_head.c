@@ -152,13 +152,20 @@ static json_t *window_json(const struct html_page *page)
 }
 
 /* From where to where events are of what was recorded, or of the window that was given. */
+/* What was recorded, or chosen. Events have the device's times, which may lie beyond what the
+ * recorder says of its own begin and end. */
 static json_t *bounds_json(const struct html_page *page)
 {
-    const rtl_trace_info_t *info = &page->export->info;
-    uint64_t from = page->export->from > info->start ? page->export->from : info->start;
-    uint64_t to = page->export->to && page->export->to < info->end ? page->export->to : info->end;
-    return json_pack("[I,I]", (json_int_t)html_time(from, page->zero),
-                     (json_int_t)html_time(to, page->zero));
+    const struct export *export = page->export;
+    uint64_t from = html_time(export->info.start, page->zero);
+    uint64_t to = html_time(export->info.end, page->zero);
+    from = page->first < from ? page->first : from;
+    to = page->last > to ? page->last : to;
+    if (export->from && html_time(export->from, page->zero) > from)
+        from = html_time(export->from, page->zero);
+    if (export->to && html_time(export->to, page->zero) < to)
+        to = html_time(export->to, page->zero);
+    return json_pack("[I,I]", (json_int_t)from, (json_int_t)to);
 }
 
 /* The longest gaps: process, GPU, begin, end, the text of what the host did at its end. */
