@@ -60,3 +60,13 @@ status=0
 equal "status of an export of nothing" $status 1
 equal "what it says" "$(cat refused.err)" "rtl: nothing of demo.db is left: only the work of phase 1 (graph 1) from 60.00 min"
 [ ! -e none.csv ] || fail "an export of nothing made a file"
+# Nor of a kernel that is not there, whatever calls and ranges there are.
+[ "$(ask demo.db 'SELECT count(*) FROM api')" -gt 0 ] || fail "demo.db has no calls"
+for command in "export -F chrome" "export -F rocpd" "view --no-open"; do
+    status=0
+    # shellcheck disable=SC2086 # words
+    "$rtl" $command demo.db -o none.out --kernel nosuch >refused.out 2>refused.err || status=$?
+    equal "status of $command without a kernel" $status 1
+    equal "what $command says" "$(cat refused.err)" "rtl: no kernel of demo.db is left: only kernels /nosuch/"
+    [ ! -e none.out ] || fail "$command of no kernel made a file"
+done

@@ -273,16 +273,18 @@ static int prepare(struct export *export, const struct options *options)
 }
 
 /* A window that was meant for another trace, or in other units, is told, and so are filters that
- * leave nothing; a trace that holds nothing anyhow makes a file that holds nothing. */
+ * leave nothing: of --kernel no kernel, whatever calls there are; a trace that holds nothing anyhow
+ * makes a file that holds nothing. */
 static int check_any(struct export *export)
 {
     const rtl_trace_info_t *info = &export->info;
     const rtl_graph_launch_t *launches;
     size_t launch_count = 0;
     bool any = true;
+    bool kernels = filter_given(export->selection.filter, FILTER_KERNEL);
     if (!selection_is(&export->selection) || is_window(export))
         return EXIT_FINE;
-    int status = export_any(export, &any);
+    int status = export_any(export, kernels ? EXPORT_KERNEL : EXPORT_ALL, &any);
     if (status != EXIT_FINE || any)
         return status;
     if (rtl_trace_select(export->trace, NULL) != RTL_OK ||
@@ -291,8 +293,8 @@ static int check_any(struct export *export)
     if (info->kernels + info->copies + info->calls + info->ranges + launch_count == 0)
         return EXIT_FINE;
     if (filter_given(export->selection.filter, FILTER_ALL & ~FILTER_TIMES))
-        return say_fail(EXIT_DIFFERENT, "nothing of %s is left: %s", export->path,
-                        selection_text(&export->selection));
+        return say_fail(EXIT_DIFFERENT, "%s of %s is left: %s", kernels ? "no kernel" : "nothing",
+                        export->path, selection_text(&export->selection));
     return say_fail(EXIT_DIFFERENT,
                     "nothing that is wanted of %s lies in the time of --from and --to: it was "
                     "recorded for %s",

@@ -143,8 +143,8 @@ int export_walk_runs(
     struct export *export, int (*visit)(void *state, const struct export_event *event),
     int (*visit_run)(void *state, struct rtl_runs *runs, const struct rtl_run *run), void *state);
 
-/** Whether there is any wanted event, of whatever kind. */
-int export_any(struct export *export, bool *any);
+/** Whether there is any wanted event of these kinds. */
+int export_any(struct export *export, unsigned kinds, bool *any);
 
 /** Begins a file, or what the output is; NULL when a sentence has been said. It gets its name when
  * the whole export has succeeded and is removed when not. */

@@ -362,12 +362,13 @@ static struct walk walk_of(struct export *export, unsigned kinds)
                          .samples.of_ranges = export->info.range_samples != 0};
 }
 
-int export_any(struct export *export, bool *any)
+int export_any(struct export *export, unsigned kinds, bool *any)
 {
-    struct walk walk = walk_of(export, EXPORT_ALL);
+    struct walk walk = walk_of(export, kinds);
     rtl_status_t status = begin(&walk, walk.kinds, false);
     for (unsigned kind = 1; kind & EXPORT_ALL && status == RTL_OK; kind <<= 1)
-        status = advance(&walk, (enum export_kind)kind);
+        if (walk.kinds & kind)
+            status = advance(&walk, (enum export_kind)kind);
     *any = walk.kinds != 0;
     int result = status == RTL_OK ? EXIT_FINE : walk_failed(&walk, status);
     end(&walk);
