@@ -479,6 +479,9 @@ wrong 2 "name is empty" -- "$rtl" import led.db -o ''
 wrong 2 "name is empty" -- "$rtl" merge '' led.db
 wrong 2 "name is empty" -- "$rtl" view led.db -n -o ''
 wrong 2 "name is empty" -- "$rtl" trace --gpu soft -o '' -- touch started
+wrong 127 "there is no program 'csv': rtl trace makes a trace, and 'rtl export FILE -F csv' files of other formats of it" -- "$rtl" trace --gpu soft -o a.db -f csv -- ./app
+wrong 2 "there is no command 'version': it is 'rtl --version' here" -- "$rtl" version
+wrong 2 "there is no command 'kernels': it is 'rtl summary' here" -- "$rtl" kernels a.db
 wrong 127 "there is no program ''" -- "$rtl" trace --gpu soft -o a.db -- ''
 [ ! -e started ] || fail "a refused trace started the program"
 

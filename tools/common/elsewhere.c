@@ -30,6 +30,10 @@ static const struct {
     {"top", "sql FILE top"},
     {"busy", "sql FILE busy"},
     {"tables", "sql FILE .tables"},
+    {"kernels", "summary"},
+    {"copies", "sql FILE copies"},
+    {"launches", "graph list"},
+    {"version", "--version"},
 };
 
 #define TRACE   "rtl trace"

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct exporter *const exporters[] = {
     &export_chrome, &export_perfetto,  &export_csv, &export_rpd,
@@ -75,7 +76,7 @@ static const struct argp_option option_list[] = {
 static const struct exporter *find_format(const char *name)
 {
     for (size_t i = 0; i < EXPORTERS; ++i)
-        if (strcmp(exporters[i]->name, name) == 0)
+        if (strcasecmp(exporters[i]->name, name) == 0)
             return exporters[i];
     return NULL;
 }

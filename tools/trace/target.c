@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* Other tools part them by spaces. */
@@ -23,6 +24,16 @@ static bool is_metric(const struct trace_options *options, const char *word)
            (rtl_metric_find(word) || metrics_named_elsewhere(word, &elsewhere));
 }
 
+/* As other tools take it behind -f, which is --force here. */
+static bool is_format(const char *word)
+{
+    static const char *const formats[] = {"csv", "json", "pftrace", "rocpd", "rpd"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; ++i)
+        if (strcasecmp(word, formats[i]) == 0)
+            return true;
+    return false;
+}
+
 static int find_program(const struct trace_options *options, char *path, size_t size)
 {
     const char *program = options->program[0];
@@ -30,6 +41,11 @@ static int find_program(const struct trace_options *options, char *path, size_t 
     if (status == EXIT_NOT_FOUND && is_metric(options, program))
         return say_fail(status, "there is no program '%s': commas part the names of --metrics",
                         program);
+    if (status == EXIT_NOT_FOUND && is_format(program))
+        return say_fail(status,
+                        "there is no program '%s': rtl trace makes a trace, and 'rtl export FILE "
+                        "-F %s' files of other formats of it",
+                        program, program);
     if (status == EXIT_NOT_FOUND)
         return say_fail(status, "there is no program '%s'", program);
     if (status == EXIT_NOT_EXECUTABLE)
