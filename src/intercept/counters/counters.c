@@ -89,6 +89,8 @@ static uint32_t plan(const struct rtl_config *config)
 
 void rtl_counters_begin(const struct rtl_config *config)
 {
+    if (config->metrics == NULL && config->metrics_kernel != NULL)
+        rtl_complain("RTL_METRICS_KERNEL names kernels, and RTL_METRICS nothing to count in them");
     if (config->metrics == NULL || !rtl_counters_are_wanted(config->metrics))
         return;
     uint32_t passes = plan(config);

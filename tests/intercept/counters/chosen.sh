@@ -46,3 +46,6 @@ RTL_METRICS_KERNEL='(' record bad
 grep -qxF "rtl: RTL_METRICS_KERNEL: '(' is no regular expression: Unmatched ( or \\(; all kernels are counted" traced.err ||
     fail "nothing is said of the pattern"
 equal "what was counted" "$(waves bad)" "$(waves all)"
+# Without a metric there is nothing to count in them.
+RTL_METRICS_KERNEL=norm "$rtl" trace -q --gpu soft -m standard -o nothing.db -- "${program[@]}" >traced.out 2>traced.err || fail "the program ended with status $?"
+grep -qxF "rtl: RTL_METRICS_KERNEL names kernels, and RTL_METRICS nothing to count in them" traced.err || fail "nothing is said where no metric is named"
