@@ -245,12 +245,12 @@ class Sequence:
 
     def __init__(self):
         self.tracks, self.events, self.slices, self.counters = {}, [], [], collections.defaultdict(list)
-        self.interned, self.flows, self.parts = {}, collections.defaultdict(list), 0
+        self.interned, self.flows, self.parts, self.last = {}, collections.defaultdict(list), 0, 0
 
     def packet(self, packet):
         flags = int(packet["sequence_flags"][0])
         if flags & 1:
-            self.interned = {}
+            self.interned, self.last = {}, 0
             self.parts += 1
         elif not flags & 2 or not packet["trusted_packet_sequence_id"]:
             fail("a packet that does not need the state that it uses")
@@ -269,7 +269,12 @@ class Sequence:
             if event["name_iid"]:
                 event["name"] = [self.interned["event_names", event["name_iid"][0]]]
             event["category"] = [self.interned["event_categories", iid] for iid in event["category_iids"]]
-            self.events.append((int(packet["timestamp"][0]), event))
+            time = int(packet["timestamp"][0])
+            if event["type"][0] != "TYPE_COUNTER":
+                if time < self.last:
+                    fail(f"slices are not in the order of time: {time} comes behind {self.last}")
+                self.last = time
+            self.events.append((time, event))
 
     def value(self, argument):
         if argument["string_value_iid"]:

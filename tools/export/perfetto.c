@@ -405,6 +405,7 @@ static int begin(struct perfetto *perfetto)
 
 static int end(struct perfetto *perfetto)
 {
+    packets_until(&perfetto->packets, UINT64_MAX);
     forget_lanes(perfetto);
     return out_end(&perfetto->out);
 }
@@ -580,6 +581,7 @@ static int visit(void *state, const struct export_event *event)
     }
     if (status != EXIT_FINE)
         return status;
+    packets_until(&perfetto->packets, event->start);
     if (event->kind == EXPORT_RANGE)
         write_range(perfetto, event);
     else if (event->kind == EXPORT_API)
