@@ -100,7 +100,7 @@ static void follow(struct reader *reader)
         struct allocations *process = process_of(reader->list, event->process);
         uint64_t key = rtl_index_mix(event->process, event->pointer);
         uint32_t at = rtl_index_get(&held, key);
-        if (at != RTL_INDEX_MISSING)
+        if (at < process->count) /* RTL_INDEX_MISSING is beyond */
             process->list[at].to = event->time;
         else if (event->at == FREED)
             ++process->unknown;
