@@ -49,8 +49,10 @@ class Columns:
         return self._columns[key]
 
     def __getattr__(self, key):
+        if key.startswith("_"):  # copy and pickle ask before there are any columns
+            raise AttributeError(key)
         try:
-            return self.__dict__["_columns"][key]
+            return self._columns[key]
         except KeyError:
             raise AttributeError(f"there is no column {key!r}; there are {', '.join(self._columns)}") from None
 
@@ -74,12 +76,22 @@ class Columns:
 
     def chosen(self, mask):
         """The rows where `mask`, of as many booleans, is true."""
+        if not hasattr(mask, "__iter__"):
+            raise ValueError(f"a condition has a boolean for each row: this one is {mask!r:.60}")
+        mask = list(mask) if numpy is None else numpy.asarray(mask)
+        if (len(mask) if numpy is None else mask.shape) != (len(self) if numpy is None else (len(self),)):
+            raise ValueError(f"a condition has a boolean for each of {len(self)} rows: this one is {mask!r:.60}")
         if numpy is not None:
-            mask = numpy.asarray(mask, dtype=bool)
+            mask = mask.astype(bool)
             return Columns({key: column[mask] for key, column in self._columns.items()}, self.names)
         rows = [row for row, wanted in enumerate(mask) if wanted]
         return Columns({key: array.array(column.typecode, [column[row] for row in rows])
                         for key, column in self._columns.items()}, self.names)
+
+
+def chosen_names(columns):
+    """The names of columns, each once, in order."""
+    return list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
 
 
 class Names:

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import functools
+import inspect
 
 _FUNCTIONS = {"rtlVersion": (ctypes.c_char_p, []), "rtlRecording": (ctypes.c_int, []),
               "rtlStart": (ctypes.c_int, []), "rtlStop": (ctypes.c_int, []),
@@ -84,7 +85,20 @@ def stop():
 
 
 def _text(text):
-    return text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogateescape")
+    if isinstance(text, bytes):
+        return text
+    raise TypeError(f"the text of a range or mark is a str, not {type(text).__name__}")
+
+
+def _must_be_plain(function):
+    """A call of a coroutine or a generator returns at once, and what it does may be done in any thread."""
+    for kind in (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
+        if kind(function):
+            raise TypeError(f"{function.__qualname__} is a coroutine or generator: its calls cannot be ranges; use with inside of it")
+    if isinstance(function, type):
+        raise TypeError(f"{function.__qualname__} is a class: mark its methods")
 
 
 class range(contextlib.ContextDecorator):
@@ -95,6 +109,12 @@ class range(contextlib.ContextDecorator):
     def __init__(self, text):
         self._name = _text(text)
         self._entered = []
+
+    def __call__(self, function):
+        if isinstance(function, (staticmethod, classmethod)):
+            return type(function)(self(function.__func__))
+        _must_be_plain(function)
+        return super().__call__(function)
 
     def _recreate_cm(self):
         return range(self._name)
@@ -116,9 +136,10 @@ class range(contextlib.ContextDecorator):
 def mark(what):
     """Sets a mark with this text. As a decorator (``@rtl.mark``) it makes each call of a function a range that has the
     function's name."""
-    if callable(what):
-        return range(what.__qualname__)(what)
-    library = _library()
+    function = what.__func__ if isinstance(what, (staticmethod, classmethod)) else what
+    if callable(function):
+        return range(getattr(function, "__qualname__", None) or repr(function))(what)
+    text, library = _text(what), _library()
     if library:
-        library.rtlMark(_text(what))
+        library.rtlMark(text)
     return None

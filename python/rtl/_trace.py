@@ -1,6 +1,7 @@
 """A trace: its lists, its kernels as columns, its calls, ranges and copies one by one, and sums over all kernels."""
 
 import ctypes
+import operator
 import os
 from typing import NamedTuple
 
@@ -307,6 +308,21 @@ class _AggregateRequest(ctypes.Structure):
 _BY = {"name": 1, "symbol": 2, "shape": 4, "process": 8, "device": 16, "queue": 32, "graph": 64, "generation": 128, "node": 256}
 
 
+def _number(what, value, most):
+    """A number that fits where C has it: ctypes would cut it off."""
+    if not 0 <= operator.index(value) <= most:
+        raise ValueError(f"{what} is {value}: it is a number from 0 to {most}")
+    return operator.index(value)
+
+
+def _window(start, end, process):
+    return _number("start", start, 2**64 - 1), _number("end", end, 2**64 - 1), _number("process", process, 2**32 - 1)
+
+
+def _id(what, value):
+    return _columns.NONE if value is None else _number(what, value, 2**32 - 1)
+
+
 def open(path):  # as the module's name for it
     """Opens a trace for reading. Raises rtl.Error with one sentence that names the file."""
     return Trace(path)
@@ -315,8 +331,12 @@ def open(path):  # as the module's name for it
 class Trace:
     """A trace that is open; for ``with``, or close() it. One thread at a time may use it."""
 
+    _handle = None
+
     def __init__(self, path):
         self.path = os.fspath(path)
+        if b"\0" in os.fsencode(self.path):
+            raise ValueError(f"the path {self.path!r} has a null byte in it")
         self._handle = _HANDLE()
         error = ctypes.create_string_buffer(512)
         opened = function("rtlTraceOpen", ctypes.c_char_p, ctypes.POINTER(_HANDLE), ctypes.c_char_p, ctypes.c_size_t)
@@ -339,6 +359,15 @@ class Trace:
 
     def __del__(self):
         self.close()
+
+    def __reduce__(self):
+        raise TypeError("a Trace cannot be copied: open its path again")
+
+    def __copy__(self):
+        return self.__reduce__()
+
+    def __deepcopy__(self, memo):
+        return self.__reduce__()
 
     def __repr__(self):
         return f"<rtl.Trace {self.path}{'' if self._handle else ', closed'}>"
@@ -420,7 +449,7 @@ class Trace:
 
     def _pieces(self, begin, columns, where):
         """Columns of an iteration that begin(reference to its handle) starts."""
-        iterator = _HANDLE()
+        columns, iterator = _columns.chosen_names(columns), _HANDLE()
         advance = function("rtlKernelColumns", _HANDLE, ctypes.POINTER(_columns.Structure), ctypes.c_size_t,
                            ctypes.POINTER(ctypes.c_size_t))
 
@@ -443,17 +472,20 @@ class Trace:
         start, end: kernels that overlap [start, end), ns; end 0: no end. process 0, queue None: all. where: a function that
         gets Columns and returns a boolean for each row. by_queue: in the order of process, queue and packet, which is the
         quickest, instead of by start. `columns` are those that `where` sees and that come out."""
-        chosen = _KernelFilter(start, end, process, _columns.NONE if queue is None else queue, by_queue)
+        chosen = _KernelFilter(*_window(start, end, process), _id("queue", queue), bool(by_queue))
         begin = function("rtlTraceKernels", _HANDLE, ctypes.POINTER(_KernelFilter), ctypes.POINTER(_HANDLE))
         return self._pieces(lambda iterator: begin(self._open_handle(), ctypes.byref(chosen), iterator), columns, where)
 
     def kernels(self, columns=_columns.ALL, **chosen):
         """Kernels as one Columns; the options are those of pieces(). A column takes 8 or 4 bytes a kernel: name those that
         you need."""
+        columns = _columns.chosen_names(columns)
         return _columns.joined(self.pieces(columns, **chosen), columns)
 
     def launch(self, graph, number, process=1):
         """One launch of a graph by its number, a Launch. Raises KeyError if there is none."""
+        graph, number, process = (_number(what, value, 2**32 - 1) for what, value in
+                                  (("graph", graph), ("number", number), ("process", process)))
         made, convert = structure(Launch)
         value = made()
         find = function("rtlTraceLaunch", _HANDLE, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(made))
@@ -465,6 +497,9 @@ class Trace:
 
     def launch_kernels(self, graph, number, process=1, columns=_columns.ALL):
         """The kernels of one launch of a graph as Columns, by start. Only what may hold such kernels is read."""
+        graph, number, process = (_number(what, value, 2**32 - 1) for what, value in
+                                  (("graph", graph), ("number", number), ("process", process)))
+        columns = _columns.chosen_names(columns)
         begin = function("rtlTraceLaunchKernels", _HANDLE, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32,
                          ctypes.POINTER(_HANDLE))
         pieces = self._pieces(lambda iterator: begin(self._open_handle(), process, graph, number, iterator), columns, None)
@@ -472,14 +507,13 @@ class Trace:
 
     def summary(self, by="name", *, start=0, end=0, process=0, queue=None):
         """Kernels added up, a list of Group, the largest total first. by: "name", "symbol", "shape", "process", "device",
-        "queue", "graph", "generation", "node", or several with commas between them. Many at once: tens of millions of kernels
+        "queue", "graph", "generation", "node", several with commas between them or in a list, "" for all in one. Many at once: tens of millions of kernels
         a second, or from the trace's own statistics. All but percentiles is exact."""
-        words = by.split(",")
+        words = [word.strip() for word in (by.split(",") if isinstance(by, str) else by) if word.strip()]
         unknown = [word for word in words if word not in _BY]
         if unknown:
             raise ValueError(f"kernels are not added up by {unknown[0]!r}; there are {', '.join(_BY)}")
-        request = _AggregateRequest(start, end, process, _columns.NONE if queue is None else queue,
-                                    sum({_BY[word] for word in words}), 0)
+        request = _AggregateRequest(*_window(start, end, process), _id("queue", queue), sum({_BY[word] for word in words}), 0)
         aggregate, (made, convert) = _HANDLE(), structure(Group)
         add = function("rtlTraceAggregate", _HANDLE, ctypes.POINTER(_AggregateRequest), ctypes.POINTER(_HANDLE))
         self._must(add(self._open_handle(), ctypes.byref(request), ctypes.byref(aggregate)))
@@ -526,25 +560,26 @@ class Trace:
 
     def launches(self, graph=None, *, start=0, end=0, process=0):
         """Iterates over Launches, by process and in the order in which they were begun; start, end as in pieces()."""
-        chosen = _LaunchFilter(start, end, 0, process, _columns.NONE if graph is None else graph, 0, 0, 0)
+        start, end, process = _window(start, end, process)
+        chosen = _LaunchFilter(start, end, 0, process, _id("graph", graph), 0, 0, 0)
         for _, launch in self._iterate("rtlTraceLaunches", "rtlLaunchNext", "rtlLaunchIterFree", Launch, chosen):
             yield launch
 
     def ranges(self, *, start=0, end=0, process=0):
         """Iterates over Ranges (and marks) by start, an outer one before its inner ones."""
-        chosen = _WindowFilter(start, end, process)
+        chosen = _WindowFilter(*_window(start, end, process))
         for _, item in self._iterate("rtlTraceRanges", "rtlRangeNext", "rtlRangeIterFree", Range, chosen):
             yield item
 
     def copies(self, *, start=0, end=0, process=0):
         """Iterates over Copies by start, those without times first."""
-        chosen = _WindowFilter(start, end, process)
+        chosen = _WindowFilter(*_window(start, end, process))
         for _, item in self._iterate("rtlTraceCopies", "rtlCopyNext", "rtlCopyIterFree", Copy, chosen):
             yield item
 
     def calls(self, *, start=0, end=0, process=0):
         """Iterates over host Calls by start."""
-        chosen = _WindowFilter(start, end, process)
+        chosen = _WindowFilter(*_window(start, end, process))
         room = ctypes.create_string_buffer(4096)
         arguments = function("rtlApiArguments", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, result=ctypes.c_size_t)
         for value, item in self._iterate("rtlTraceApi", "rtlApiNext", "rtlApiIterFree", _Api, chosen):

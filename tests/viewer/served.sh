@@ -77,6 +77,18 @@ except urllib.error.HTTPError as error:
     print(error.read().decode())
 END
 grep -q "t.db.*No such file" window.out || fail "the page is not told what is wrong: $(cat window.out)"
+# Nor are there windows of a recording that has taken its name.
+cp gone.db t.db
+python3 - "$url" >window.out <<'END' || fail "a window of another trace"
+import sys, urllib.error, urllib.request
+try:
+    urllib.request.urlopen(sys.argv[1] + "window?from=0&to=5")
+    sys.exit("there is a window of another trace")
+except urllib.error.HTTPError as error:
+    assert error.code == 500
+    print(error.read().decode())
+END
+equal "what is told of another trace" "$(head -n 1 window.out)" "t.db is another file now: begin rtl view again"
 mv gone.db t.db
 kill -INT $pid
 ended 0

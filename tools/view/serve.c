@@ -21,6 +21,7 @@
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,10 +38,11 @@ struct server {
     const struct serve *serve;
     struct http_site site;
     struct export_served *served;
-    int page;     /* the file that has it */
-    int signals;  /* signalfd of those that end it */
-    int children; /* and of SIGCHLD */
-    pid_t opener; /* the program that opens the page, while it is there; 0 */
+    struct stat trace; /* the file that the page is of */
+    int page;          /* the file that has it */
+    int signals;       /* signalfd of those that end it */
+    int children;      /* and of SIGCHLD */
+    pid_t opener;      /* the program that opens the page, while it is there; 0 */
     char address[sizeof "http://127.0.0.1:65535//" + HTTP_TOKEN];
 };
 
@@ -125,6 +127,14 @@ static int make_page(struct server *server)
     return status;
 }
 
+/* A recording may have taken the name: its events are none of this page's. */
+static bool is_another(const struct server *server)
+{
+    struct stat now;
+    return stat(server->serve->trace, &now) == 0 &&
+           (now.st_dev != server->trace.st_dev || now.st_ino != server->trace.st_ino);
+}
+
 static bool answer(void *context, const struct http_question *question, struct http_answer *answer)
 {
     struct server *server = context;
@@ -141,6 +151,12 @@ static bool answer(void *context, const struct http_question *question, struct h
         answer->file = fcntl(server->page, F_DUPFD_CLOEXEC, 0);
         (void)snprintf(answer->text, sizeof answer->text, "the page could not be read: %s",
                        say_errno(errno));
+        return true;
+    }
+    if (is_another(server)) {
+        (void)snprintf(answer->text, sizeof answer->text,
+                       "%.200s is another file now: begin rtl view again", server->serve->trace);
+        say("%s", answer->text);
         return true;
     }
     server->served->window = true;
@@ -254,6 +270,8 @@ int serve(const struct serve *serve)
     server.served = job_share();
     int status = server.served ? begin_to_listen(&server)
                                : say_fail(EXIT_USAGE, "there is not enough memory");
+    /* Where it is not there the page tells. */
+    (void)!stat(serve->trace, &server.trace);
     if (status == EXIT_FINE)
         status = make_page(&server);
     if (status == EXIT_FINE)

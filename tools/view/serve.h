@@ -13,7 +13,8 @@
 struct serve {
     int argc; /**< as of export_served, the output is the standard output */
     char **argv;
-    unsigned port; /**< 0: any */
+    const char *trace; /**< what is shown: served no more once another file has its name */
+    unsigned port;     /**< 0: any */
     bool closed;   /**< no browser is opened */
     const char *browser;
 };

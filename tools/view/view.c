@@ -211,8 +211,11 @@ static int with_file(struct view *view)
 static int with_server(struct view *view)
 {
     char *arguments[MOST_ARGUMENTS];
-    struct serve request = {
-        .argv = arguments, .port = view->port, .closed = view->closed, .browser = view->browser};
+    struct serve request = {.argv = arguments,
+                            .trace = view->trace,
+                            .port = view->port,
+                            .closed = view->closed,
+                            .browser = view->browser};
     request.argc = arguments_of(view, "-", false, arguments);
     return serve(&request);
 }
