@@ -116,8 +116,8 @@ void packets_write(struct packets *packets);
 void packets_begin_event(struct packets *packets, enum event_type type, uint64_t track);
 void packets_end_event(struct packets *packets, uint64_t time);
 
-/** The end of a slice, an event without more: it is written when packets_until comes to its time, so
- * that the slices of a file are in the order of time. */
+/** The end of a slice, an event without more: it is written when packets_until comes to its time,
+ * so that the slices of a file are in the order of time. */
 void packets_end_slice(struct packets *packets, uint64_t track, uint64_t time);
 
 /** Writes what ends up to `time`; before an event that begins then, and at the end of a file. */

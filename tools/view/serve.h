@@ -15,7 +15,7 @@ struct serve {
     char **argv;
     const char *trace; /**< what is shown: served no more once another file has its name */
     unsigned port;     /**< 0: any */
-    bool closed;   /**< no browser is opened */
+    bool closed;       /**< no browser is opened */
     const char *browser;
 };
 
