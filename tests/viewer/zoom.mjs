@@ -128,9 +128,13 @@ const find = () => page.evaluate(async ([id, begin, stop]) => {
     }
     return null;
 }, [id, begin, stop]);
-const place = await find();
-hold('a kernel is drawn where it is', place?.drawn && place.name === name);
 // An answer that comes meanwhile may move the rows.
+let place = await find();
+for (let tries = 0; tries < 40 && !(place?.drawn && place.name === name); ++tries) {
+    await page.waitForTimeout(250);
+    place = await find();
+}
+hold('a kernel is drawn where it is', place?.drawn && place.name === name);
 for (let tries = 0; tries < 40 && (await page.evaluate(() => document.querySelector('.chosen h2')?.textContent)) !== name; ++tries) {
     const { x, y } = (await find()) ?? { x: 0, y: 0 };
     await page.mouse.click(x, y);
