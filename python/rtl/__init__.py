@@ -25,11 +25,11 @@ Columns are numpy arrays where numpy is installed, and ``array.array`` where it 
 """
 
 from ._abi import Error
-from ._columns import Columns
+from ._columns import NONE, Columns
 from ._program import mark, range, recording, start, stop, version
 from ._trace import (Agent, Call, Copy, Graph, Group, Info, Launch, Ledger, Note, Process, Queue, Range, Stream, Thread,
                      Trace, open)
 
-__all__ = ["Agent", "Call", "Columns", "Copy", "Error", "Graph", "Group", "Info", "Launch", "Ledger", "Note", "Process",
+__all__ = ["Agent", "Call", "Columns", "Copy", "Error", "Graph", "Group", "Info", "Launch", "Ledger", "NONE", "Note", "Process",
            "Queue", "Range", "Stream", "Thread", "Trace", "mark", "open", "range", "recording", "start", "stop",
            "version"]

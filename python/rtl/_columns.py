@@ -35,7 +35,7 @@ class Columns:
     ``columns.keys()``.
 
     Times and durations are ns, grids work-items, sizes bytes. `name` is a column of places in `names`, a list of the
-    demangled names; `columns.name_of(i)` is the name of row i. 4294967295 stands for "none" (`rtl._columns.NONE`)."""
+    demangled names; `columns.name_of(i)` is the name of row i. 4294967295 stands for "none" (`rtl.NONE`)."""
 
     def __init__(self, columns, names):
         self._columns = columns
