@@ -30,6 +30,7 @@ struct rtl_aggregate {
     rtl_trace_t *trace;
     rtl_aggregate_request_t request;
     rtl_kernel_filter_t filter;
+    const struct rtl_aggregate_watch *watch;
     struct rtl_aggregate_shapes shapes;
     struct rtl_aggregate_devices devices;
     struct rtl_aggregate_groups groups;
@@ -213,6 +214,7 @@ static rtl_status_t fill_job(struct rtl_aggregate *aggregate, const struct chose
     job->cut = row->from < filter->from || (filter->to && row->to >= filter->to);
     job->keep = !alone_on_device(aggregate, chosen) || !alone_on_queue(chosen);
     job->by_graph = (aggregate->request.by & RTL_AGGREGATE_GRAPHS) != 0;
+    job->share = aggregate->watch != NULL;
     job->any_graph = job->by_graph && rtl_trace_blocks(aggregate->trace)->heads.count > 0;
     rtl_status_t status =
         rtl_trace_chunk_data(aggregate->trace, aggregate->data, row, &data, &job->size);
@@ -302,6 +304,15 @@ static rtl_status_t add_times(struct rtl_sweep *sweep, struct rtl_aggregate_job 
     return RTL_OK;
 }
 
+static rtl_status_t give_shares(const struct rtl_aggregate *aggregate,
+                                struct rtl_aggregate_job *job)
+{
+    const struct rtl_aggregate_watch *watch = aggregate->watch;
+    rtl_aggregate_shares_name(&aggregate->shapes, job);
+    const struct rtl_chunk_stat stat = {job->depth.busy, job->shares, job->share_count};
+    return watch->chunk(watch->context, job->row->number, job->row->chunk.kernels, &stat);
+}
+
 static rtl_status_t take_job(struct rtl_aggregate *aggregate, struct rtl_aggregate_job *job)
 {
     const struct chosen *chosen =
@@ -311,6 +322,8 @@ static rtl_status_t take_job(struct rtl_aggregate *aggregate, struct rtl_aggrega
     bool alone = alone_on_queue(chosen);
     if (status == RTL_E_DAMAGED)
         return rtl_trace_fail_chunk(aggregate->trace, job->row);
+    if (status == RTL_OK && job->share)
+        status = give_shares(aggregate, job);
     if (status == RTL_OK && job->by_graph)
         status = add_kernels(aggregate, job);
     if (status == RTL_OK && chosen->device != RTL_TRACE_NONE)
@@ -350,6 +363,7 @@ static void release_job(void *pointer)
     free(job->data);
     free(job->intervals);
     free(job->kernels);
+    free(job->shares);
 }
 
 /* A thread's part becomes part of the whole, and goes: there may be many. */
@@ -493,7 +507,8 @@ static rtl_status_t make(rtl_trace_t *trace, const rtl_aggregate_request_t *requ
 }
 
 rtl_status_t rtl_aggregate_kernels(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
-                                   uint32_t most, bool *many, rtl_aggregate_t **aggregate)
+                                   uint32_t most, const struct rtl_aggregate_watch *watch,
+                                   bool *many, rtl_aggregate_t **aggregate)
 {
     struct rtl_aggregate *made = calloc(1, sizeof *made);
     *aggregate = NULL;
@@ -501,6 +516,7 @@ rtl_status_t rtl_aggregate_kernels(rtl_trace_t *trace, const rtl_aggregate_reque
     if (!made)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     made->groups.most = most;
+    made->watch = watch;
     rtl_status_t status = make(trace, request, true, made);
     *many = made->groups.many;
     if (status == RTL_OK)

@@ -10,6 +10,7 @@
 #ifndef RTL_STORE_AGGREGATE_H
 #define RTL_STORE_AGGREGATE_H
 
+#include "store/chunk_stat.h"
 #include "store/reader.h"
 #include "store/select.h"
 #include "store/stat.h"
@@ -88,6 +89,7 @@ struct rtl_aggregate_job {
     bool keep;        /**< intervals are wanted */
     bool by_graph;    /**< kernels of launches are wanted, their durations are not added up */
     bool any_graph;   /**< those that name no launch may be of one, too */
+    bool share;       /**< shares are wanted */
     /* What is found. */
     rtl_status_t status;
     struct rtl_depth depth;
@@ -95,6 +97,8 @@ struct rtl_aggregate_job {
     struct rtl_aggregate_kernel *kernels; /**< with by_graph; room for the chunk's */
     uint32_t kept;                        /**< of these */
     uint32_t count;                       /**< kernels that pass the filter */
+    struct rtl_chunk_share *shares;       /**< with share; `shape` is a group of shapes */
+    uint32_t share_count, share_capacity;
 };
 
 /** What a thread has added up. */
@@ -104,6 +108,10 @@ struct rtl_aggregate_worker {
     struct rtl_translator translator;
     struct rtl_stat ***stats; /**< by context and group of the shape; NULL: none */
     uint32_t contexts, groups;
+    /** What the chunk at hand has of each group of shapes, and the groups of which it has some;
+     * NULL: not wanted yet. */
+    struct rtl_chunk_share *shares;
+    uint32_t *shared, shared_count;
 };
 
 /** Unpacks a chunk; a rtl_thread_pool_work. */
@@ -165,12 +173,44 @@ rtl_status_t rtl_aggregate_take_stats(rtl_trace_t *trace, const rtl_aggregate_re
                                       const struct rtl_aggregate_devices *devices,
                                       struct rtl_aggregate_groups *groups);
 
+/* Shares of a chunk (aggregate_shares.c). */
+
+/** Adds a kernel to the chunk at hand. There is room, by rtl_aggregate_shares_begin. */
+static inline void rtl_aggregate_share(struct rtl_aggregate_worker *worker, uint32_t group,
+                                       uint64_t duration)
+{
+    struct rtl_chunk_share *share = &worker->shares[group];
+    if (share->kernels++ == 0)
+        worker->shared[worker->shared_count++] = group;
+    share->total += duration;
+}
+
+/** Begins a chunk. False when memory is short. */
+bool rtl_aggregate_shares_begin(struct rtl_aggregate_worker *worker);
+
+/** Moves what was added into the job. False when memory is short. */
+bool rtl_aggregate_shares_end(struct rtl_aggregate_worker *worker, struct rtl_aggregate_job *job);
+
+/** The shares of a job, by shape: of each group one of its shapes stands for it. */
+void rtl_aggregate_shares_name(const struct rtl_aggregate_shapes *shapes,
+                               struct rtl_aggregate_job *job);
+
 /* All of it (aggregate.c), for who makes statistics. */
 
+/** Is given what each chunk adds up to, in no order. What it returns ends the adding unless it is
+ * RTL_OK. */
+struct rtl_aggregate_watch {
+    void *context;
+    rtl_status_t (*chunk)(void *context, int64_t number, uint32_t kernels,
+                          const struct rtl_chunk_stat *stat);
+};
+
 /** As rtlTraceAggregate, by unpacking all kernels. `most` groups are made at most, unless it is 0:
- * `*many` tells that this was not enough. */
+ * `*many` tells that this was not enough. The request tells kernels apart by shape where there is a
+ * `watch`, which may be NULL. */
 rtl_status_t rtl_aggregate_kernels(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
-                                   uint32_t most, bool *many, rtl_aggregate_t **aggregate);
+                                   uint32_t most, const struct rtl_aggregate_watch *watch,
+                                   bool *many, rtl_aggregate_t **aggregate);
 
 /** The groups as they were added up, the largest total first; and a shape that stands for a group
  * of shapes. Both belong to the aggregate, or its trace. */

@@ -158,6 +158,15 @@ static void add_depth(const struct rtl_codec_block *kernels, struct rtl_depth *d
         rtl_depth_add(depth, kernels->start[i], kernels->end[i]);
 }
 
+/* Apart from durations: so the loop of those stays as it is where nobody wants shares. */
+static void add_shares(const struct block *block)
+{
+    const struct rtl_codec_block *kernels = block->kernels;
+    for (uint32_t i = 0; i < kernels->count; i++)
+        rtl_aggregate_share(block->worker, group_of(block, kernels->shape[i]),
+                            kernels->end[i] - kernels->start[i]);
+}
+
 static bool add_block(struct block *block)
 {
     struct rtl_aggregate_job *job = block->job;
@@ -166,6 +175,8 @@ static bool add_block(struct block *block)
         filter(block);
     if (block->add_up && !(job->by_graph ? keep_kernels(block) : add_durations(block)))
         return false;
+    if (block->add_up && job->share)
+        add_shares(block);
     if (job->cut || block->look.windows)
         cut(block);
     check_order(block);
@@ -216,9 +227,12 @@ static void finish_intervals(struct rtl_aggregate_job *job, bool sorted)
 static rtl_status_t add_chunk(struct block *block)
 {
     struct rtl_aggregate_job *job = block->job;
-    if (job->keep && !make_intervals(job))
+    if ((job->keep && !make_intervals(job)) ||
+        (job->share && !rtl_aggregate_shares_begin(block->worker)))
         return RTL_E_MEMORY;
     rtl_status_t status = unpack(block);
+    if (status == RTL_OK && job->share && !rtl_aggregate_shares_end(block->worker, job))
+        status = RTL_E_MEMORY;
     /* Kernels of a chunk are mostly in order; where they are not, once more, for the intervals. */
     if (status == RTL_OK && !block->sorted && !job->intervals) {
         block->add_up = false;
@@ -283,6 +297,8 @@ void rtl_aggregate_worker_free(struct rtl_aggregate_worker *worker)
     for (uint32_t i = 0; worker->stats && i < worker->contexts; i++)
         free_stats(worker->stats[i], worker->groups);
     free(worker->stats);
+    free(worker->shares);
+    free(worker->shared);
     rtl_codec_free(worker->codec);
     free(worker);
 }

@@ -57,6 +57,8 @@ static void number_groups(struct rtl_aggregate_shapes *shapes, const struct plac
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || compare(&places[i - 1], &places[i]) != 0)
             shapes->samples[shapes->count++] = places[i].number;
+        else if (places[i].number < shapes->samples[shapes->count - 1]) /* the same each time */
+            shapes->samples[shapes->count - 1] = places[i].number;
         shapes->groups[places[i].number] = shapes->count - 1;
     }
 }

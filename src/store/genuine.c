@@ -44,6 +44,7 @@ static const char *const tables[] = {
     "hip_queues",
     "stat_blocks",
     "stat_spans",
+    "stat_chunks",
     "digests",
 };
 

@@ -283,7 +283,7 @@ static int copy_tables(struct merge *merge)
     int result = sqlite3_prepare_v2(merge->db,
                                     "SELECT name FROM main.sqlite_master WHERE type = 'table'"
                                     " AND name NOT IN ('meta', 'digests', 'stat_blocks',"
-                                    " 'stat_spans') ORDER BY rowid",
+                                    " 'stat_spans', 'stat_chunks') ORDER BY rowid",
                                     -1, &tables, NULL);
     while (result == SQLITE_OK && !merge->failed && sqlite3_step(tables) == SQLITE_ROW)
         (void)copy_table(merge, (const char *)sqlite3_column_text(tables, 0));

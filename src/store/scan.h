@@ -136,6 +136,9 @@ const char *rtl_scan_names_text(const struct rtl_scan_names *names, uint32_t num
 void rtl_scan_names_of(const struct rtl_scan_names *names, const struct rtl_scan_chunk *chunk,
                        const struct rtl_codec_block *block, uint32_t *numbers);
 
+/** The number of the name of the kernels of a shape; for any thread. */
+uint32_t rtl_scan_names_shape(const struct rtl_scan_names *names, uint32_t process, uint32_t shape);
+
 /** The demangled name of the kernels of a shape, "unknown kernel" if there is none; it lives as
  * long as the trace. For any thread. */
 const char *rtl_trace_shape_name(const rtl_trace_t *trace, uint32_t process, uint32_t shape);

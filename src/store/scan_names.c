@@ -46,3 +46,8 @@ void rtl_scan_names_of(const struct rtl_scan_names *names, const struct rtl_scan
                          : rtl_aggregate_shapes_find(&names->shapes, chunk->process, shape);
     }
 }
+
+uint32_t rtl_scan_names_shape(const struct rtl_scan_names *names, uint32_t process, uint32_t shape)
+{
+    return rtl_aggregate_shapes_find(&names->shapes, process, shape);
+}

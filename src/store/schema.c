@@ -164,7 +164,10 @@ const char rtl_schema_stats[] =
     /* Its agent or queue is NULL, so no key has them. */
     "CREATE TABLE IF NOT EXISTS main.stat_spans(process INTEGER, agent INTEGER, queue INTEGER,"
     " kernels INTEGER, start INTEGER, end INTEGER, busy INTEGER, overlap INTEGER,"
-    " copied INTEGER);";
+    " copied INTEGER);"
+
+    "CREATE TABLE IF NOT EXISTS main.stat_chunks(chunk INTEGER PRIMARY KEY, shapes INTEGER,"
+    " busy INTEGER, checksum INTEGER, data BLOB);";
 
 const char rtl_schema_digests[] = "CREATE TABLE IF NOT EXISTS main.digests(name TEXT PRIMARY KEY "
                                   "NOT NULL, rows INTEGER, digest INTEGER)"

@@ -71,6 +71,7 @@ static rtl_status_t make(struct adding *adding, sqlite3 *db, uint64_t least,
     done->made = made->made;
     done->graphs = made->graphs;
     done->groups = count_groups(made, &done->bytes);
+    done->bytes += rtl_stats_chunk_bytes(made);
     return adding->status;
 }
 

@@ -64,6 +64,31 @@ static bool same_times(const rtl_aggregate_t *a, const rtl_aggregate_t *b)
     return same;
 }
 
+/* What is told of chunks, beside what they are found to have. */
+struct comparing {
+    struct rtl_chunk_stats *stats; /* NULL: nothing is told */
+    bool same;
+};
+
+static rtl_status_t compare_chunk(void *context, int64_t number, uint32_t kernels,
+                                  const struct rtl_chunk_stat *found)
+{
+    struct comparing *comparing = context;
+    struct rtl_chunk_stat told;
+    if (!comparing->stats)
+        return RTL_OK;
+    rtl_status_t status = rtl_chunk_stats_get(comparing->stats, number, kernels, &told);
+    if (status != RTL_OK)
+        return status == RTL_END ? RTL_OK : status;
+    bool same = told.busy == found->busy && told.count == found->count;
+    for (uint32_t i = 0; i < told.count && same; i++)
+        same = told.shares[i].shape == found->shares[i].shape &&
+               told.shares[i].kernels == found->shares[i].kernels &&
+               told.shares[i].total == found->shares[i].total;
+    comparing->same &= same;
+    return RTL_OK;
+}
+
 rtl_status_t rtl_stats_compare(rtl_trace_t *trace, rtl_digest_tell tell, void *context)
 {
     const bool graphs = rtl_stats_usable(trace, true);
@@ -71,16 +96,22 @@ rtl_status_t rtl_stats_compare(rtl_trace_t *trace, rtl_digest_tell tell, void *c
         RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE | (graphs ? RTL_STATS_BY_GRAPH : 0));
     rtl_aggregate_t *told = NULL;
     rtl_aggregate_t *found = NULL;
+    struct comparing comparing = {.same = true};
+    const struct rtl_aggregate_watch watch = {&comparing, compare_chunk};
     bool many;
     if (!rtl_stats_usable(trace, false))
         return RTL_OK;
     rtl_status_t status = rtlTraceAggregate(trace, &request, &told);
     if (status == RTL_OK)
-        status = rtl_aggregate_kernels(trace, &request, 0, &many, &found);
-    if (status == RTL_OK && !(same_groups(told, found) && same_times(told, found)))
+        status = rtl_chunk_stats_open(trace, &comparing.stats);
+    if (status == RTL_OK)
+        status = rtl_aggregate_kernels(trace, &request, 0, &watch, &many, &found);
+    if (status == RTL_OK &&
+        !(comparing.same && same_groups(told, found) && same_times(told, found)))
         tell(context, "the statistics are not what the kernels add up to");
     rtlAggregateFree(told);
     rtlAggregateFree(found);
+    rtl_chunk_stats_free(comparing.stats);
     /* What is damaged is told by whoever looks at checksums, and unpacks. */
     return status == RTL_E_DAMAGED ? RTL_OK : status;
 }

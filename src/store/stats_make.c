@@ -20,6 +20,18 @@ struct rtl_stats_packed {
     size_t size;
 };
 
+struct rtl_stats_chunk {
+    struct rtl_chunk_stat_row row;
+    unsigned char *data;
+    size_t size;
+};
+
+/* Statistics of chunks in the making. */
+struct packing {
+    struct rtl_chunk_stat_codec *codec;
+    struct rtl_list *chunks;
+};
+
 /* A group on its way into a block. */
 struct placed {
     uint32_t process;
@@ -33,17 +45,60 @@ static uint32_t most_of(const rtl_trace_t *trace)
     return most < GROUPS_MOST ? (uint32_t)most : GROUPS_MOST;
 }
 
+/* Chunks. */
+
+static rtl_status_t pack_chunk(void *context, int64_t number, uint32_t kernels,
+                               const struct rtl_chunk_stat *stat)
+{
+    const struct packing *packing = context;
+    struct rtl_chunk_stat_row row = {.chunk = number};
+    const unsigned char *data = NULL;
+    size_t size = 0;
+    if ((uint64_t)stat->count * RTL_CHUNK_STAT_KERNELS > kernels)
+        return RTL_OK;
+    struct rtl_stats_chunk *chunk = rtl_list_append(packing->chunks, sizeof *chunk);
+    if (!chunk || rtl_chunk_stat_pack(packing->codec, stat, &row, &data, &size) != 0 ||
+        !(chunk->data = malloc(size)))
+        return RTL_E_MEMORY;
+    memcpy(chunk->data, data, size);
+    chunk->row = row;
+    chunk->size = size;
+    return RTL_OK;
+}
+
+static void free_chunks(struct rtl_list *chunks)
+{
+    const struct rtl_stats_chunk *chunk = chunks->items;
+    for (size_t i = 0; i < chunks->count; i++)
+        free(chunk[i].data);
+    rtl_list_free(chunks);
+}
+
+/* Groups. */
+
+static rtl_status_t add_up_by(rtl_trace_t *trace, unsigned by, struct rtl_stats_made *made,
+                              bool *many, rtl_aggregate_t **aggregate)
+{
+    const rtl_aggregate_request_t request = RTL_AGGREGATE_BY(by);
+    struct packing packing = {rtl_chunk_stat_codec_new(), &made->chunks};
+    const struct rtl_aggregate_watch watch = {&packing, pack_chunk};
+    free_chunks(&made->chunks);
+    rtl_status_t status = packing.codec ? rtl_aggregate_kernels(trace, &request, most_of(trace),
+                                                                &watch, many, aggregate)
+                                        : rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    rtl_chunk_stat_codec_free(packing.codec);
+    return status;
+}
+
 static rtl_status_t add_up(rtl_trace_t *trace, struct rtl_stats_made *made,
                            rtl_aggregate_t **aggregate)
 {
-    const rtl_aggregate_request_t by_graph =
-        RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE | RTL_STATS_BY_GRAPH);
-    const rtl_aggregate_request_t by_queue = RTL_AGGREGATE_BY(RTL_STATS_BY_QUEUE);
     bool many = false;
-    rtl_status_t status = rtl_aggregate_kernels(trace, &by_graph, most_of(trace), &many, aggregate);
+    rtl_status_t status =
+        add_up_by(trace, RTL_STATS_BY_QUEUE | RTL_STATS_BY_GRAPH, made, &many, aggregate);
     made->graphs = status == RTL_OK;
     if (many)
-        status = rtl_aggregate_kernels(trace, &by_queue, most_of(trace), &many, aggregate);
+        status = add_up_by(trace, RTL_STATS_BY_QUEUE, made, &many, aggregate);
     return many ? RTL_OK : status;
 }
 
@@ -183,6 +238,7 @@ void rtl_stats_free(struct rtl_stats_made *made)
     const struct rtl_stats_packed *packed = made->blocks.items;
     for (size_t i = 0; i < made->blocks.count; i++)
         free(packed[i].data);
+    free_chunks(&made->chunks);
     rtl_list_free(&made->blocks);
     rtl_list_free(&made->spans);
     *made = (struct rtl_stats_made){0};
@@ -194,6 +250,15 @@ uint32_t rtl_stats_block(const struct rtl_stats_made *made, size_t block, uint64
         (const struct rtl_stats_packed *)made->blocks.items + block;
     *bytes += packed->size;
     return packed->block.groups;
+}
+
+uint64_t rtl_stats_chunk_bytes(const struct rtl_stats_made *made)
+{
+    const struct rtl_stats_chunk *chunk = made->chunks.items;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < made->chunks.count; i++)
+        bytes += chunk[i].size;
+    return bytes;
 }
 
 /* Storing. */
@@ -257,15 +322,36 @@ static int store_spans(sqlite3 *db, const struct rtl_list *spans)
     return result;
 }
 
+static int store_chunks(sqlite3 *db, const struct rtl_list *chunks)
+{
+    const struct rtl_stats_chunk *chunk = chunks->items;
+    sqlite3_stmt *insert = NULL;
+    int result = sqlite3_prepare_v2(db, "INSERT INTO main.stat_chunks VALUES(?, ?, ?, ?, ?)", -1,
+                                    &insert, NULL);
+    for (size_t i = 0; i < chunks->count && result == SQLITE_OK; i++) {
+        (void)sqlite3_bind_int64(insert, 1, chunk[i].row.chunk);
+        (void)sqlite3_bind_int64(insert, 2, chunk[i].row.shapes);
+        (void)sqlite3_bind_int64(insert, 3, (int64_t)chunk[i].row.busy);
+        (void)sqlite3_bind_int64(insert, 4, chunk[i].row.checksum);
+        (void)sqlite3_bind_blob64(insert, 5, chunk[i].data, chunk[i].size, SQLITE_STATIC);
+        result = step(insert);
+    }
+    (void)sqlite3_finalize(insert);
+    return result;
+}
+
 int rtl_stats_store(sqlite3 *db, const struct rtl_stats_made *made)
 {
     int result = run(db, rtl_schema_stats);
     if (result == SQLITE_OK)
         result = run(db, "DELETE FROM main.stat_blocks; DELETE FROM main.stat_spans;"
+                         "DELETE FROM main.stat_chunks;"
                          "DELETE FROM main.meta WHERE key IN ('stats', 'stats_graphs')");
     if (result == SQLITE_OK)
         result = store_blocks(db, &made->blocks);
-    return result == SQLITE_OK ? store_spans(db, &made->spans) : result;
+    if (result == SQLITE_OK)
+        result = store_spans(db, &made->spans);
+    return result == SQLITE_OK ? store_chunks(db, &made->chunks) : result;
 }
 
 int rtl_stats_seal(sqlite3 *db, const struct rtl_stats_made *made)

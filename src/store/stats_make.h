@@ -23,6 +23,7 @@
 struct rtl_stats_made {
     struct rtl_list blocks; /**< struct rtl_stats_packed, in stats_make.c */
     struct rtl_list spans;  /**< struct rtl_stats_span */
+    struct rtl_list chunks; /**< the same of chunks */
     bool made;              /**< false: there would be too many groups */
     bool graphs;            /**< kernels are told apart by graph, generation and node */
 };
@@ -38,6 +39,9 @@ rtl_status_t rtl_stats_compare(rtl_trace_t *trace, rtl_digest_tell tell, void *c
 
 /** How many groups a block has; adds its size in bytes. */
 uint32_t rtl_stats_block(const struct rtl_stats_made *made, size_t block, uint64_t *bytes);
+
+/** The bytes of the statistics of all chunks. */
+uint64_t rtl_stats_chunk_bytes(const struct rtl_stats_made *made);
 
 void rtl_stats_free(struct rtl_stats_made *made);
 

@@ -18,6 +18,7 @@ const struct rtl_sum rtl_sums[RTL_SUMS] = {
     {"symbol_blocks", "block", "checksum", "data", "process,symbols,bytes,symbol_min,symbol_max",
      true},
     {"stat_blocks", "block", "checksum", "data", "process,groups,bins,kernels", true},
+    {"stat_chunks", "chunk", "checksum", "data", "chunk,shapes,busy", true},
     {"launch_chunks", "chunk", "summary_checksum", "summary",
      "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
      "correlation_max",

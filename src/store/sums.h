@@ -14,7 +14,7 @@ struct rtl_sum {
                         table have to find it right */
 };
 
-#define RTL_SUMS 8
+#define RTL_SUMS 9
 
 extern const struct rtl_sum rtl_sums[RTL_SUMS];
 

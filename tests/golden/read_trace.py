@@ -221,6 +221,20 @@ def groups_of(block):
         column.end()
 
 
+def shares_of(row):
+    """What the kernels of a chunk add up to by shape: a row of stat_chunks."""
+    must(0 < row["shapes"] <= 65536, "the number of shapes of a chunk")
+    check(row["checksum"], [row[name] for name in ("chunk", "shapes", "busy")], row["data"], f"the statistics of chunk {row['chunk']}")
+    columns, shape, shares = columns_of(row["data"], 3), 0, {}
+    for _ in range(row["shapes"]):
+        shape += columns[0].take()
+        must(shape <= NONE and shape not in shares, "the shapes of a chunk")
+        shares[shape] = columns[1].take() + 1, columns[2].take()
+    for column in columns:
+        column.end()
+    return shares
+
+
 def step_of(duration):
     exponent = duration.bit_length() - 1
     return duration if duration < 64 else 64 * (exponent - 5) + (duration >> (exponent - 6)) % 64
@@ -882,8 +896,11 @@ class Trace:
                 sum(row["kernels"] for row in self.rows("stat_spans") if row["queue"] is None) != of_gpus:
             return
         groups, queues, devices = (collections.defaultdict(list) for _ in range(3))
+        chunks = {}
         for chunk in self.rows("kernel_chunks"):
             process, queue = chunk["process"], chunk["queue"]
+            intervals, shares = [], collections.defaultdict(list)
+            chunks[chunk["chunk"]] = intervals, shares
             device = self.device_of(process, self.queues.get((process, queue), {}).get("agent"))
             for packet, start, end, number, _, record, ordinal in kernels_of(chunk):
                 start, end = self.ns(process, queue, start), self.ns(process, queue, end)
@@ -894,6 +911,8 @@ class Trace:
                 groups[(process, queue, shape) + of_graph].append(end - start)
                 queues[process, queue].append((start, end))
                 devices[device].append((start, end))
+                intervals.append((start, end))
+                shares[shape].append(end - start)
         written = {}
         for block in self.rows("stat_blocks"):
             for (queue, number, *of_graph), group in groups_of(block):
@@ -901,6 +920,19 @@ class Trace:
                 written[(block["process"], queue, shape) + tuple(of_graph)] = group
         must(written == {key: add_up(durations) for key, durations in groups.items()}, "the groups of statistics")
         self.check_spans(queues, devices)
+        self.check_chunks(chunks)
+
+    def check_chunks(self, chunks):
+        if not self.value("SELECT count(*) FROM sqlite_master WHERE name = 'stat_chunks'"):
+            return
+        processes = dict(self.db.execute("SELECT chunk, process FROM kernel_chunks").fetchall())
+        for row in self.rows("stat_chunks"):
+            intervals, shares = chunks[row["chunk"]]
+            busy = sum(ns for count, ns in depths(intervals).items() if count > 0)
+            process = processes[row["chunk"]]
+            told = {json.dumps(self.shape_of(process, self.shapes.get((process, shape)))): share for shape, share in shares_of(row).items()}
+            must(told == {shape: (len(durations), sum(durations)) for shape, durations in shares.items()} and row["busy"] == busy,
+                 f"the statistics of chunk {row['chunk']}")
 
     def check_spans(self, queues, devices):
         spans = {}

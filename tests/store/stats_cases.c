@@ -1,5 +1,6 @@
 /* Statistics of all kernels: that they are what the kernels add up to, aggregate_cases.c tells. */
 #include "fixture.h"
+#include "store/chunk_stat.h"
 #include "store/merge.h"
 #include "store/reader.h"
 #include "store/stat_codec.h"
@@ -237,6 +238,73 @@ static bool are_fixtures(const struct sums *sums)
 {
     return sums->status == RTL_OK && sums->kernels == (uint64_t)2 * KERNELS &&
            sums->total == UINT64_C(20000) * KERNELS && sums->busy == UINT64_C(20000) * KERNELS;
+}
+
+/* As well, of a chunk. */
+const char *Stats_ChunkHasTheBytesOfTheSpecification(void)
+{
+    static const unsigned char want[] = {
+        1, 2, 3,    2,      /* shape: 3, then 2 more */
+        1, 2, 1,    0,      /* kernels: 2 - 1; 1 - 1 */
+        1, 3, 0xcb, 1, 100, /* total: 203, 100 */
+    };
+    static const struct rtl_chunk_share shares[] = {{3, 2, 203}, {5, 1, 100}};
+    const struct rtl_chunk_stat stat = {290, shares, 2};
+    struct rtl_chunk_stat_codec *codec = rtl_chunk_stat_codec_new();
+    struct rtl_chunk_stat_row row = {.chunk = 7};
+    struct rtl_chunk_stat back;
+    const unsigned char *data = NULL;
+    size_t size = 0;
+    CHECK(codec && rtl_chunk_stat_pack(codec, &stat, &row, &data, &size) == 0);
+    CHECK(size == sizeof want && memcmp(data, want, size) == 0);
+    const uint64_t fields[] = {7, 2, 290};
+    CHECK(row.shapes == 2 && row.busy == 290 &&
+          row.checksum == fixture_checksum(fields, 3, want, sizeof want));
+    CHECK(rtl_chunk_stat_unpack(codec, &row, want, sizeof want, 3, &back) == 0);
+    CHECK(back.busy == 290 && back.count == 2 && memcmp(back.shares, shares, sizeof shares) == 0);
+    rtl_chunk_stat_codec_free(codec);
+    return NULL;
+}
+
+static uint32_t checksum_of(const struct rtl_chunk_stat_row *row, const unsigned char *data,
+                            size_t size)
+{
+    const uint64_t fields[] = {(uint64_t)row->chunk, row->shapes, row->busy};
+    return fixture_checksum(fields, 3, data, size);
+}
+
+/* With a checksum that is right, and without. */
+const char *Stats_DamagedChunkIsTold(void)
+{
+    static const struct {
+        unsigned char data[16];
+        size_t size;
+        uint32_t shapes, kernels;
+    } wrong[] = {
+        {{1, 2, 3, 2, 1, 2, 1, 0, 1, 3, 0xcb, 1, 100}, 13, 2, 4}, /* of more kernels */
+        {{1, 2, 3, 2, 1, 2, 1, 0, 1, 3, 0xcb, 1, 100}, 13, 2, 2}, /* of fewer */
+        {{1, 2, 3, 2, 1, 2, 1, 0, 1, 3, 0xcb, 1, 100}, 13, 1, 2}, /* of fewer shapes */
+        {{1, 2, 3, 0, 1, 2, 1, 0, 1, 3, 0xcb, 1, 100}, 13, 2, 3}, /* a shape twice */
+        {{1, 2, 3, 2, 1, 2, 1, 0, 1, 3, 0xcb, 1, 100}, 12, 2, 3}, /* cut off */
+        {{1, 2, 3, 2, 1, 2, 1, 0, 1, 3, 0xcb, 1, 100}, 13, 0, 0}, /* of nothing */
+    };
+    struct rtl_chunk_stat_codec *codec = rtl_chunk_stat_codec_new();
+    CHECK(codec);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct rtl_chunk_stat_row row = {.chunk = 7, .shapes = wrong[i].shapes, .busy = 290};
+        struct rtl_chunk_stat stat;
+        row.checksum = checksum_of(&row, wrong[i].data, wrong[i].size);
+        CHECK(rtl_chunk_stat_unpack(codec, &row, wrong[i].data, wrong[i].size, wrong[i].kernels,
+                                    &stat) == -1);
+    }
+    struct rtl_chunk_stat_row row = {.chunk = 7, .shapes = 2, .busy = 290};
+    struct rtl_chunk_stat stat;
+    row.checksum = checksum_of(&row, wrong[0].data, 13);
+    CHECK(rtl_chunk_stat_unpack(codec, &row, wrong[0].data, 13, 3, &stat) == 0);
+    row.busy++;
+    CHECK(rtl_chunk_stat_unpack(codec, &row, wrong[0].data, 13, 3, &stat) == -1);
+    rtl_chunk_stat_codec_free(codec);
+    return NULL;
 }
 
 /* No kernel is unpacked: there is none to unpack any more. */

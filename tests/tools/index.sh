@@ -13,11 +13,15 @@ say() {
     done
     "$rtl" sql "$1" "SELECT * FROM kernel_stats('name') WHERE process = 1"
     "$rtl" sql "$1" "SELECT * FROM kernel_stats('name', 0, 1 << 62)"
+    for width in 40 97 1000; do
+        "$rtl" timeline --json --width $width "$1" || true
+    done
+    "$rtl" timeline --from 1ms --to 700ms "$1" || true
 }
 
 # All rows but those of statistics, and what is made of all rows.
 rows() {
-    sqlite3 "$1" .dump | grep -v -e '^INSERT INTO \(stat_blocks\|stat_spans\|digests\|meta\) ' -e '^CREATE TABLE \(IF NOT EXISTS \)\?\(stat_blocks\|stat_spans\|digests\)' ||
+    sqlite3 "$1" .dump | grep -v -e '^INSERT INTO \(stat_[a-z]*\|digests\|meta\) ' -e '^CREATE TABLE \(IF NOT EXISTS \)\?\(stat_[a-z]*\|digests\)' ||
         fail "$1 cannot be read"
 }
 
@@ -72,7 +76,25 @@ sqlite3 t.db <"$golden/trace-1.6.sql"
 number() { sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" index.json; }
 equal "kernels" "$(number kernels)" "$(sqlite3 t.db "SELECT sum(kernels) FROM kernel_chunks")"
 equal "groups" "$(number groups)" "$(sqlite3 t.db "SELECT sum(groups) FROM stat_blocks")"
-equal "bytes" "$(number bytes)" "$(sqlite3 t.db "SELECT sum(length(data)) FROM stat_blocks")"
+equal "bytes" "$(number bytes)" "$(sqlite3 t.db "SELECT sum(length(data)) FROM (SELECT data FROM stat_blocks UNION ALL SELECT data FROM stat_chunks)")"
+
+# Many chunks: those that lie within a column are not unpacked, where the trace tells what they add up to.
+for kind in eager replay; do
+    rm -f t.db
+    "$bin/bench_store" --write $kind --queues 2 --shapes 20 --kernels 1500000 --file t.db >bench.out || fail "no trace"
+    "$rtl" timeline --json --width 40 t.db >before.json || fail "no timeline"
+    "$rtl" index t.db >index.out || fail "no statistics"
+    "$rtl" timeline --json --width 40 t.db | cmp - before.json || fail "$kind: the timeline is another with statistics"
+    "$rtl" timeline --json --width 61 --from 300ms --to 900ms t.db >with.json || fail "no window"
+    "$rtl" check --deep --json t.db >deep.json || true
+    grep -q '"damage": \[\]' deep.json || fail "$kind: statistics of chunks are not what the kernels add up to"
+    sqlite3 t.db "CREATE TABLE kept AS SELECT * FROM stat_chunks; DELETE FROM stat_chunks"
+    "$rtl" timeline --json --width 61 --from 300ms --to 900ms t.db | cmp - with.json || fail "$kind: a window is another with statistics"
+    sqlite3 t.db "INSERT INTO stat_chunks SELECT * FROM kept; UPDATE stat_chunks SET busy = busy + 1"
+    ! "$rtl" timeline --json --width 40 t.db >after.json 2>refused || fail "$kind: damaged statistics of chunks are used"
+    grep -q "damaged: statistics of kernel chunk" refused || fail "it says: $(cat refused)"
+    "$rtl" check --deep --json t.db >deep.json && fail "$kind: damaged statistics of chunks are complete"
+done
 
 # Nothing is changed in what is refused.
 sqlite3 t.db "UPDATE meta SET value = 0 WHERE key = 'finished'"

@@ -4,10 +4,14 @@
  * something ran. The calling thread adds the chunks up, those of a queue in the order of time, so
  * that a column is complete, and no more of it is kept than the name that took most, when the next
  * chunk lies behind it. Where chunks of a queue overlap, something ran in the union of both: their
- * intervals wait until no later chunk can have a part in them. */
+ * intervals wait until no later chunk can have a part in them.
+ *
+ * A chunk that lies within a column and overlaps with no other is not unpacked where the trace says
+ * what its kernels add up to. */
 #include "timeline/timeline.h"
 
 #include "common/memory.h"
+#include "store/chunk_stat.h"
 #include "store/scan.h"
 #include "store/sweep.h"
 
@@ -17,15 +21,7 @@
 /* What a name has in a chunk. */
 struct of_name {
     uint64_t events, ns;
-    uint64_t first; /* start of the first event */
-    uint64_t in_column, first_in_column;
-};
-
-/* The first event of a name: where names come in order, that is theirs. */
-struct first {
-    uint64_t start;
-    int64_t chunk;
-    uint32_t name;
+    uint64_t in_column;
 };
 
 /* A part of what a name took of a column. */
@@ -71,11 +67,13 @@ struct waiting {
 
 struct reading {
     rtl_trace_t *trace;
+    struct rtl_chunk_stats *stats; /* NULL: the trace has none, or they are of too much */
+    struct list told;              /* struct rtl_scan_chunk: those of which they tell, in order */
+    size_t told_next;
     struct timeline *timeline;
     struct rtl_scan_names *names;
     uint32_t name_count;
     uint64_t *events, *ns; /* by name */
-    struct first *firsts;  /* the same */
     struct waiting waiting;
 };
 
@@ -107,8 +105,7 @@ static void leave_column(struct tally *tally)
     const uint32_t *names = tally->open.items;
     for (size_t i = 0; i < tally->open.count; ++i) {
         struct of_name *of = &tally->names[names[i]];
-        add_part(tally, tally->column,
-                 &(struct timeline_share){names[i], of->in_column, of->first_in_column});
+        add_part(tally, tally->column, &(struct timeline_share){names[i], of->in_column});
         of->in_column = 0;
     }
     tally->open.count = 0;
@@ -134,7 +131,7 @@ static void add_over(const struct timeline *timeline, struct tally *tally, uint3
     for (unsigned i = timeline_at(timeline, start); i <= last; ++i) {
         uint64_t ns = timeline_overlap(timeline_begin(timeline, i),
                                        timeline_begin(timeline, (uint64_t)i + 1), start, end);
-        add_part(tally, i, &(struct timeline_share){name, ns, start});
+        add_part(tally, i, &(struct timeline_share){name, ns});
     }
 }
 
@@ -150,24 +147,15 @@ static void add_share(const struct timeline *timeline, struct tally *tally, uint
             return;
         }
     }
-    if (of->in_column == 0) {
+    if (of->in_column == 0)
         add_name(&tally->open, name);
-        of->first_in_column = start;
-    } else if (start < of->first_in_column) {
-        of->first_in_column = start;
-    }
     of->in_column += end - start;
 }
 
-static void add_event(struct tally *tally, uint32_t name, uint64_t start)
+static void add_event(struct tally *tally, uint32_t name)
 {
-    struct of_name *of = &tally->names[name];
-    if (of->events++ == 0) {
+    if (tally->names[name].events++ == 0)
         add_name(&tally->touched, name);
-        of->first = start;
-    } else if (start < of->first) {
-        of->first = start;
-    }
 }
 
 static void add_long(const struct timeline *timeline, struct tally *tally, uint32_t name,
@@ -192,6 +180,11 @@ static bool may_be_long(const struct timeline *timeline, const struct rtl_scan_c
            timeline_at(timeline, to - 1) - timeline_at(timeline, from) >= TIMELINE_LONG;
 }
 
+static bool is_alone(const struct rtl_scan_chunk *chunk)
+{
+    return chunk->before <= chunk->from && chunk->to <= chunk->next;
+}
+
 static bool take(void *context, const struct rtl_scan_chunk *chunk, struct rtl_codec_block *block,
                  void *result)
 {
@@ -204,7 +197,7 @@ static bool take(void *context, const struct rtl_scan_chunk *chunk, struct rtl_c
     for (uint32_t i = 0; i < block->count; ++i) {
         uint64_t start = block->start[i] > timeline->from ? block->start[i] : timeline->from;
         uint64_t end = block->end[i] < timeline->to ? block->end[i] : timeline->to;
-        add_event(tally, names[i], block->start[i]);
+        add_event(tally, names[i]);
         if (end <= start)
             continue;
         tally->names[names[i]].ns += end - start;
@@ -245,7 +238,7 @@ static bool begin(void *context, const struct rtl_scan_chunk *chunk, void *resul
     tally->interval_count = 0;
     tally->events = tally->total = tally->last = tally->before = 0;
     tally->sorted = true;
-    tally->alone = chunk->before <= chunk->from && chunk->to <= chunk->next;
+    tally->alone = is_alone(chunk);
     tally->column_begin = tally->column_end = 0;
     return true;
 }
@@ -308,26 +301,34 @@ static void release(void *result)
 
 /* In the calling thread. */
 
+/* Whether what its kernels add up to is all that is asked for. */
+static bool is_told(const struct reading *reading, const struct rtl_scan_chunk *chunk)
+{
+    const struct timeline *timeline = reading->timeline;
+    return reading->stats && is_alone(chunk) && chunk->from >= timeline->from &&
+           chunk->to <= timeline->to && chunk->from < chunk->to &&
+           timeline_at(timeline, chunk->from) == timeline_at(timeline, chunk->to - 1) &&
+           rtl_chunk_stats_has(reading->stats, chunk->process, chunk->number);
+}
+
 static unsigned choose(void *context, const struct rtl_scan_chunk *chunk)
 {
-    const struct reading *reading = context;
+    struct reading *reading = context;
     if (!timeline_lane(reading->timeline, chunk->process, chunk->queue))
         return 0;
+    if (is_told(reading, chunk)) {
+        *(struct rtl_scan_chunk *)added(&reading->told, sizeof *chunk) = *chunk;
+        return 0;
+    }
     return may_be_long(reading->timeline, chunk) ? RTL_CODEC_WHOLE : RTL_CODEC_TIMES;
 }
 
-static void add_names(struct reading *reading, const struct rtl_scan_chunk *chunk,
-                      const struct tally *tally)
+static void add_names(struct reading *reading, const struct tally *tally)
 {
     const uint32_t *names = tally->touched.items;
     for (size_t i = 0; i < tally->touched.count; ++i) {
-        const struct of_name *of = &tally->names[names[i]];
-        struct first *first = &reading->firsts[names[i]];
-        if (reading->events[names[i]] == 0 || of->first < first->start ||
-            (of->first == first->start && chunk->number < first->chunk))
-            *first = (struct first){of->first, chunk->number, names[i]};
-        reading->events[names[i]] += of->events;
-        reading->ns[names[i]] += of->ns;
+        reading->events[names[i]] += tally->names[names[i]].events;
+        reading->ns[names[i]] += tally->names[names[i]].ns;
     }
 }
 
@@ -397,6 +398,59 @@ static void add_chunk(const struct timeline *timeline, const struct tally *tally
     lane->events += tally->events;
 }
 
+static void close_before(const struct reading *reading, struct timeline_lane *lane,
+                         const struct rtl_scan_chunk *chunk)
+{
+    timeline_close(reading->timeline, lane, chunk->next == UINT64_MAX ? 0 : chunk->next);
+}
+
+/* Adds a chunk that lies within one column. */
+static rtl_status_t add_told(struct reading *reading, const struct rtl_scan_chunk *chunk)
+{
+    struct timeline *timeline = reading->timeline;
+    struct timeline_lane *lane = timeline_lane(timeline, chunk->process, chunk->queue);
+    struct timeline_column *column = &lane->columns[timeline_at(timeline, chunk->from)];
+    struct rtl_chunk_stat stat;
+    rtl_status_t status = rtl_chunk_stats_get(reading->stats, chunk->number, chunk->kernels, &stat);
+    if (status != RTL_OK)
+        return status;
+    for (uint32_t i = 0; i < stat.count; ++i) {
+        const struct rtl_chunk_share *share = &stat.shares[i];
+        uint32_t name = rtl_scan_names_shape(reading->names, chunk->process, share->shape);
+        reading->events[name] += share->kernels;
+        reading->ns[name] += share->total;
+        if (share->total)
+            timeline_share(column, &(struct timeline_share){name, share->total});
+    }
+    column->busy += stat.busy;
+    lane->busy += stat.busy;
+    lane->events += chunk->kernels;
+    timeline->events += chunk->kernels;
+    close_before(reading, lane, chunk);
+    return RTL_OK;
+}
+
+/* Whether one comes before the other, in the order of a scan. */
+static bool comes_before(const struct rtl_scan_chunk *a, const struct rtl_scan_chunk *b)
+{
+    if (a->process != b->process)
+        return a->process < b->process;
+    if (a->queue != b->queue)
+        return a->queue < b->queue;
+    return a->from != b->from ? a->from < b->from : a->number < b->number;
+}
+
+/* Adds those that come before a chunk, NULL: all that are left. */
+static rtl_status_t add_told_before(struct reading *reading, const struct rtl_scan_chunk *chunk)
+{
+    const struct rtl_scan_chunk *told = reading->told.items;
+    rtl_status_t status = RTL_OK;
+    while (status == RTL_OK && reading->told_next < reading->told.count &&
+           (!chunk || comes_before(&told[reading->told_next], chunk)))
+        status = add_told(reading, &told[reading->told_next++]);
+    return status;
+}
+
 static rtl_status_t done(void *context, const struct rtl_scan_chunk *chunk, rtl_status_t status,
                          bool intact, void *result)
 {
@@ -407,29 +461,21 @@ static rtl_status_t done(void *context, const struct rtl_scan_chunk *chunk, rtl_
     (void)intact;
     if (status != RTL_OK)
         return status == RTL_E_DAMAGED ? rtl_scan_damaged(reading->trace, chunk) : status;
+    status = add_told_before(reading, chunk);
+    if (status != RTL_OK)
+        return status;
     if (!tally->alone) {
         wait_with(&reading->waiting, tally->intervals, tally->interval_count);
         let_go(timeline, &reading->waiting, chunk->next, tally);
     }
-    add_names(reading, chunk, tally);
+    add_names(reading, tally);
     add_chunk(timeline, tally, lane);
     timeline->events += tally->events;
-    timeline_close(timeline, lane, chunk->next == UINT64_MAX ? 0 : chunk->next);
+    close_before(reading, lane, chunk);
     return add_longs(reading, chunk, tally, lane);
 }
 
-/* Names are numbered in the order in which their first events began. */
-
-static int by_first(const void *left, const void *right)
-{
-    const struct first *a = left;
-    const struct first *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->chunk != b->chunk)
-        return a->chunk < b->chunk ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+/* Names are numbered in the order of their letters. */
 
 static void number_lane(const struct timeline *timeline, struct timeline_lane *lane,
                         const uint32_t *numbers)
@@ -447,17 +493,12 @@ static void number_names(struct reading *reading)
 {
     struct timeline *timeline = reading->timeline;
     uint32_t *numbers = memory_new(reading->name_count, sizeof *numbers);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < reading->name_count; ++i)
-        if (reading->events[i])
-            reading->firsts[count++] = reading->firsts[i];
-    if (count)
-        qsort(reading->firsts, count, sizeof *reading->firsts, by_first);
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t name = reading->firsts[i].name;
-        numbers[name] = timeline_name(timeline, rtl_scan_names_text(reading->names, name));
-        timeline->names[numbers[name]].events = reading->events[name];
-        timeline->names[numbers[name]].ns = reading->ns[name];
+    for (uint32_t i = 0; i < reading->name_count; ++i) {
+        if (!reading->events[i])
+            continue;
+        numbers[i] = timeline_name(timeline, rtl_scan_names_text(reading->names, i));
+        timeline->names[numbers[i]].events = reading->events[i];
+        timeline->names[numbers[i]].ns = reading->ns[i];
     }
     for (size_t i = 0; i < timeline->lane_count; ++i)
         number_lane(timeline, &timeline->lanes[i], numbers);
@@ -484,14 +525,18 @@ rtl_status_t timeline_kernels(rtl_trace_t *trace, struct timeline *timeline)
     reading.name_count = rtl_scan_names_count(reading.names);
     reading.events = memory_new(reading.name_count, sizeof *reading.events);
     reading.ns = memory_new(reading.name_count, sizeof *reading.ns);
-    reading.firsts = memory_new(reading.name_count, sizeof *reading.firsts);
-    rtl_status_t status = rtl_scan_kernels(trace, &scan);
+    rtl_status_t status = rtl_chunk_stats_open(trace, &reading.stats);
+    if (status == RTL_OK)
+        status = rtl_scan_kernels(trace, &scan);
+    if (status == RTL_OK)
+        status = add_told_before(&reading, NULL);
     if (status == RTL_OK)
         number_names(&reading);
     rtl_scan_names_free(reading.names);
     free(reading.events);
     free(reading.ns);
-    free(reading.firsts);
+    rtl_chunk_stats_free(reading.stats);
+    free(reading.told.items);
     free(reading.waiting.intervals);
     free(reading.waiting.room);
     return status;

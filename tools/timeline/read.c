@@ -55,8 +55,6 @@ void timeline_share(struct timeline_column *column, const struct timeline_share 
     RTL_LOWER_BOUND(at, column->share_count, column->shares[at].name < share->name);
     if (at < column->share_count && column->shares[at].name == share->name) {
         column->shares[at].ns += share->ns;
-        if (share->first < column->shares[at].first)
-            column->shares[at].first = share->first;
         return;
     }
     if (column->share_count == column->share_capacity) {
@@ -69,13 +67,13 @@ void timeline_share(struct timeline_column *column, const struct timeline_share 
     column->shares[at] = *share;
 }
 
-/* The name that took most; of several the one that came first. */
+/* The name that took most; of several the one with the least number. */
 static void close_column(struct timeline_column *column)
 {
     const struct timeline_share *most = NULL;
     for (uint32_t i = 0; i < column->share_count; ++i) {
         const struct timeline_share *share = &column->shares[i];
-        if (!most || share->ns > most->ns || (share->ns == most->ns && share->first < most->first))
+        if (!most || share->ns > most->ns)
             most = share;
     }
     if (most)
@@ -128,7 +126,7 @@ static void add(struct timeline *timeline, struct timeline_lane *lane, const str
     for (unsigned i = first; i <= last; ++i) {
         uint64_t from = timeline_begin(timeline, i);
         uint64_t to = timeline_begin(timeline, (uint64_t)i + 1);
-        const struct timeline_share share = {name, timeline_overlap(from, to, start, end), start};
+        const struct timeline_share share = {name, timeline_overlap(from, to, start, end)};
         timeline_share(&lane->columns[i], &share);
         lane->columns[i].busy += timeline_overlap(from, to, fresh, end);
     }

@@ -12,12 +12,11 @@
 
 #define TIMELINE_LONG 4u /**< an event of fewer columns has no room for a name */
 
-/** What a name took of a column: 24 bytes for each that took some, as long as the column is open,
+/** What a name took of a column: 16 bytes for each that took some, as long as the column is open,
  * which few of a lane are at a time. */
 struct timeline_share {
     uint32_t name;
     uint64_t ns;
-    uint64_t first; /**< start of its first event */
 };
 
 /** What a column of a lane is about. */
