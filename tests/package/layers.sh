@@ -112,3 +112,10 @@ printf '%s\n' 'Does `anything` for `others`.' '| | |' '|---|---|' '| `low`, `gon
 finds "src/low/README.md: there is no file stale"
 grep -qxF 'layers: src/low/README.md: there is no file gone*' out || fail "want no gone*, got:"
 ! grep -q 'anything\|nothing\|others' out || fail "a name that is no file's is looked for, got:"
+
+# A line that is too long, and where one may be.
+plant
+long=$(printf '%0120d' 0)
+printf '%s\n' "$long" "| ${long} |" '```' "${long}1" '```' "    ${long}" "$long é" >tree/docs.md
+finds "docs.md:7: 122 characters, more than 120"
+[ "$(grep -c 'docs.md' out)" = 1 ] || fail "one line is too long, got:"
