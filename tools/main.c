@@ -29,6 +29,7 @@ static const struct command commands[] = {
     {"ctl", cmd_ctl, "start and stop the recording of a program that runs"},
     {"summary", cmd_summary, "where the time of a trace went"},
     {"steps", cmd_steps, "what a step costs, a token say, and why the GPU was idle in it"},
+    {"ranks", cmd_ranks, "which rank of a job is the slowest, and who waits for it"},
     {"idle", cmd_idle, "why nothing ran on a GPU: what the host did meanwhile"},
     {"graph", cmd_graph, "graphs and their replays: which nodes, which launches, what changed"},
     {"ranges", cmd_ranges, "what each range of the program cost the GPU"},

@@ -1,5 +1,6 @@
 #include "collect/output.h"
 
+#include "common/rank.h"
 #include "store/target.h"
 
 #include <inttypes.h>
@@ -8,18 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *rank(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID", "RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-        const char *value = secure_getenv(names[i]);
-        if (value && value[0])
-            return value;
-    }
-    return "0";
-}
 
 /* What `%c` stands for, or NULL if it stands for itself. */
 static const char *replacement(char c, const char *pid, const char *host)
@@ -30,7 +19,7 @@ static const char *replacement(char c, const char *pid, const char *host)
     case 'h':
         return host;
     case 'r':
-        return rank();
+        return rtl_rank()[0] ? rtl_rank() : "0";
     case '%':
         return "%";
     default:

@@ -79,8 +79,7 @@ struct rtl_wire_process {
     uint32_t core_table, ext_table; /**< sizes of the HSA API tables, bytes */
     uint16_t hsa_major, hsa_minor;
     uint16_t command_length, host_length, library_length;
-    uint16_t rank_length; /**< rank as the launcher told it (OMPI_COMM_WORLD_RANK, SLURM_PROCID,
-                             RANK), or 0 */
+    uint16_t rank_length; /**< rank as the launcher told it (common/rank.h), or 0 */
 };
 
 struct rtl_wire_agent {

@@ -77,6 +77,7 @@ static const struct invocation invocations[] = {
     {cmd_steps, {"rtl steps", "--list", TRACE}},
     {cmd_steps, {"rtl steps", "--json", "--by", "kernels", TRACE}},
     {cmd_steps, {"rtl steps", "--json", "--by", "graph:1", TRACE}},
+    {cmd_ranks, {"rtl ranks", TRACE}},
     {cmd_timeline, {"rtl timeline", TRACE}},
     {cmd_timeline, {"rtl timeline", "--json", "--width", "4096", TRACE}},
     {cmd_timeline, {"rtl timeline", "--from", "0", "--to", END, TRACE}},

@@ -42,6 +42,8 @@ try 0 2 -- ranges --each t.db
 try 0 2 -- ranges --name '*' t.db
 try 0 2 -- steps --by launches t.db
 try 0 2 -- idle t.db
+try 0 2 -- ranks t.db
+try 0 2 -- ranks --json --list --by collectives t.db
 try 0 2 -- memory t.db
 try 0 2 -- memory --json t.db
 try 0 2 -- graph costs t.db
@@ -75,7 +77,7 @@ done
 for table in graph_rows graphs; do
     sqlite3 t.db "DELETE FROM $table" 2>/dev/null || true
 done
-for command in summary info check ranges steps idle memory "graph list" "graph costs" timeline "diff t.db"; do
+for command in summary info check ranges steps ranks idle memory "graph list" "graph costs" timeline "diff t.db"; do
     # shellcheck disable=SC2086 # words
     try 0 1 2 -- $command t.db
 done

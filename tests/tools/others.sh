@@ -118,7 +118,7 @@ for force in "" -f; do
         refused "denied|another user's|not permitted" by $bob "$rtl" view -n $force -o "$file" "$shared/own.db"
     done
 done
-for command in summary info check timeline ranges "steps --by kernels" idle memory report "graph list" "export -F csv -o $shared/none.csv" "view -n"; do
+for command in summary info check timeline ranges "steps --by kernels" ranks idle memory report "graph list" "export -F csv -o $shared/none.csv" "view -n"; do
     # shellcheck disable=SC2086
     refused "closed.db: Permission denied" by $bob "$rtl" $command "$shared/closed.db"
 done

@@ -31,6 +31,25 @@ const char *Output_Expansions(void)
     return NULL;
 }
 
+/* As Slurm and torchrun set them: each task of Slurm is a node's torchrun, and starts several. */
+const char *Output_RankOfTorchrun(void)
+{
+    char path[300];
+    (void)unsetenv("OMPI_COMM_WORLD_RANK"); // NOLINT(concurrency-mt-unsafe): one thread
+    CHECK_DONE(set("SLURM_PROCID", "1"));
+    CHECK_DONE(set("RANK", "11"));
+    CHECK(rtl_output_expand("%r", 1, path, sizeof path) == 0);
+    CHECK(strcmp(path, "1") == 0);
+    CHECK_DONE(set("WORLD_SIZE", "16"));
+    CHECK_DONE(set("LOCAL_RANK", "3"));
+    CHECK(rtl_output_expand("%r", 1, path, sizeof path) == 0);
+    CHECK(strcmp(path, "11") == 0);
+    CHECK_DONE(set("RANK", "a rank that is longer than any launcher's"));
+    CHECK(rtl_output_expand("%r", 1, path, sizeof path) == 0);
+    CHECK(strcmp(path, "1") == 0);
+    return NULL;
+}
+
 const char *Output_NamesAfterTheProcess(void)
 {
     CHECK(rtl_output_names_pid("%p") && rtl_output_names_pid("run-%r.%p.db"));

@@ -40,14 +40,14 @@ wrong 2 "there is no '-d'" -- "$rtl" trace --gpu soft -qd folder -- touch starte
 wrong 2 "--json" "csv" -- "$rtl" summary led.db --format csv
 wrong 2 "unknown option '-o'" "rtl trace" -- "$rtl" -o x.db ./program
 # -h is help where no option is called so, and the program's own behind its name.
-for command in trace ctl summary steps idle memory ranges timeline report diff info check sql view export import merge index doctor bench demo "graph list" "graph show"; do
+for command in trace ctl summary steps ranks idle memory ranges timeline report diff info check sql view export import merge index doctor bench demo "graph list" "graph show"; do
     # shellcheck disable=SC2086
     "$rtl" $command -h >h.out || fail "rtl $command -h ends with status $?"
     # shellcheck disable=SC2086
     "$rtl" $command --help | cmp -s - h.out || fail "rtl $command -h is not its --help"
 done
 wrong 2 "unknown option '-h'" -- "$rtl" summary -hj led.db
-for command in trace ctl summary steps idle memory graph timeline report diff info check sql export import merge index doctor bench demo; do
+for command in trace ctl summary steps ranks idle memory graph timeline report diff info check sql export import merge index doctor bench demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
     "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
@@ -287,7 +287,7 @@ wrong 2 "nowhere/x.csv" -- "$rtl" export led.db -F csv -o nowhere/x.csv
 
 # Each command that reads a trace, on each file that is none it could read. FILE is that, led.db one without kernels.
 readers=("summary FILE" "info FILE" "check FILE" "check --deep FILE" "sql FILE SELECT" "export FILE --format csv" "graph list FILE" "graph show FILE 1"
-    "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE" "steps FILE --by kernels" "graph costs FILE" "idle FILE" "memory FILE" "report --json FILE"
+    "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE" "steps FILE --by kernels" "graph costs FILE" "ranks FILE" "idle FILE" "memory FILE" "report --json FILE"
     "timeline FILE --launch 1:1" "diff FILE led.db" "diff led.db FILE" "merge out.db FILE" "merge out.db led.db FILE")
 cp led.db newer.db
 cp led.db damaged.db
@@ -384,6 +384,11 @@ wrong 2 "more than 64 filters" -- "$rtl" summary led.db $many
 wrong 2 "no trace" -- "$rtl" memory
 wrong 2 "led.db has no host call that allocates memory: it has no host calls at all" -- "$rtl" memory led.db
 wrong 2 "no trace" -- "$rtl" idle
+wrong 2 "no trace" -- "$rtl" ranks
+wrong 2 "led.db has no kernels" -- "$rtl" ranks led.db
+wrong 2 "1000 at most" -- "$rtl" ranks led.db --top 1001
+wrong 2 "--list goes with --json" -- "$rtl" ranks led.db --list
+wrong 2 "--by is given twice" -- "$rtl" ranks led.db --by launches --step kernels
 wrong 2 "no trace" -- "$rtl" report
 wrong 2 "'1.5' is no time for --from" -- "$rtl" idle led.db --from 1.5
 wrong 2 "--json" "-o" -- "$rtl" report --json -o x.html led.db
@@ -427,7 +432,7 @@ equal "the old file" "$(cat old.db)" precious
 [ -z "$(find . -name 'out.db*' -o -name 'old.db.*')" ] || fail "a merge that was refused left something behind"
 
 # An option that there is not.
-for command in trace ctl summary steps idle memory "graph costs" "graph list" "graph show" "graph launches" "graph diff" ranges timeline report diff info check sql export view import merge doctor bench demo collect; do
+for command in trace ctl summary steps ranks idle memory "graph costs" "graph list" "graph show" "graph launches" "graph diff" ranges timeline report diff info check sql export view import merge doctor bench demo collect; do
     for option in --frobnicate --frobnicate=x -Z; do
         # shellcheck disable=SC2086
         wrong 2 "unknown option '$option'" "rtl $command --help" -- "$rtl" $command $option

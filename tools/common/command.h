@@ -26,6 +26,7 @@ int cmd_attach(int argc, char **argv); /**< says what to do instead */
 int cmd_collect(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
+int cmd_ranks(int argc, char **argv);
 int cmd_steps(int argc, char **argv);
 int cmd_idle(int argc, char **argv);
 int cmd_graph(int argc, char **argv);

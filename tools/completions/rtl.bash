@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary steps idle memory graph ranges timeline report diff info check sql view export import merge index doctor bench demo help"
+    local commands="trace ctl summary steps ranks idle memory graph ranges timeline report diff info check sql view export import merge index doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -47,8 +47,9 @@ _rtl() {
     local filters="$launches --kernel --gpu"
     case ${words[1]}:$prev in
     graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
-    graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
+    graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | ranks:-n | ranks:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
     steps:-b | steps:--by | report:-b | report:--by | diff:-b | diff:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
+    ranks:-b | ranks:--by) mapfile -t COMPREPLY < <(compgen -W "auto collectives launches kernels graph: range:" -- "$cur") ;;
     summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
@@ -96,6 +97,7 @@ _rtl() {
         idle) options+=" --top --json --gpu$processes$times" ;;
         report) options+=" --output --force --by --families --json" ;;
         steps) options+=" --by --families --top --list --json --phase$processes$times" ;;
+        ranks) options+=" --by --families --top --list --json$processes$times" ;;
         timeline) options+=" --launch --width --json$filters" ;;
         diff) options+=" --top --fail-if --by --families --all --wide --json" ;;
         graph)
@@ -116,7 +118,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop record status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:steps | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:report | *:diff | *:merge | *:index | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:steps | *:ranks | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:report | *:diff | *:merge | *:index | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/pages.h"
 #include "common/private.h"
+#include "common/rank.h"
 #include "common/stamp.h"
 #include "common/tsan.h"
 #include "intercept/base/agents.h"
@@ -114,25 +115,12 @@ static void destroy_signal(void *context, uint64_t handle)
     rtl_api.hsa_signal_destroy(signal);
 }
 
-/* Rank of the process in its job, as launchers tell it. */
-static const char *read_rank(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID", "RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *rank = secure_getenv(names[i]);
-        if (rank != NULL && *rank != '\0' && strlen(rank) < 32)
-            return rank;
-    }
-    return "";
-}
-
 static void describe_process(void)
 {
     char command[4096];
     char host[256] = "";
     Dl_info library = {.dli_fname = ""};
-    const char *rank = read_rank();
+    const char *rank = rtl_rank();
     uint16_t major = 0;
     uint16_t minor = 0;
     (void)gethostname(host, sizeof host - 1);

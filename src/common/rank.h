@@ -1,0 +1,12 @@
+/** The rank of a process in its job, as its launcher told it. */
+#ifndef RTL_COMMON_RANK_H
+#define RTL_COMMON_RANK_H
+
+/** The value of the first that is set, and shorter than 32 bytes, of OMPI_COMM_WORLD_RANK,
+ * PMIX_RANK, PMI_RANK, SLURM_PROCID and RANK; "" if none is. Where WORLD_SIZE and LOCAL_RANK are
+ * set, too, RANK comes first: torchrun starts several ranks in one task of Slurm, which all have
+ * its SLURM_PROCID (torch.distributed's elastic agent sets all three). It belongs to the
+ * environment. */
+const char *rtl_rank(void);
+
+#endif

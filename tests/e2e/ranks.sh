@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# ranks.sh BUILD PLUGIN: who is the slowest rank of a job whose ranks wait for each other as planned, and how long the others
+# wait, to the nanosecond: in one trace, in merged ones, of two hosts, and where one rank is recorded later.
+source "$(dirname "$0")/lib.sh"
+export SOFTGPU_PLUGINS=$1
+
+# job TRACE RANKS [LATE]: all ranks under one rtl trace.
+job() {
+    rm -f meeting
+    "$rtl" trace -q -m full --gpu soft -o "$1" -- bash -c 'for rank in $(seq 0 $(($2 - 1))); do
+            RANK=$rank "$1" $rank $2 meeting $3 & ranks+=($!); done
+        for rank in "${ranks[@]}"; do wait $rank || exit 1; done' job "$bin/ranks" "${@:2}" >job.out 2>job.err ||
+        fail "the job ended with status $?: $(cat job.err)"
+    "$rtl" check "$1" >check.out || fail "the trace of the job is not complete: $(cat check.out)"
+}
+job four.db 4
+job late.db 3 1
+
+# Each rank for itself, and one trace of them.
+rm -f meeting
+for rank in 0 1 2; do
+    RANK=$rank "$rtl" trace -q -m full --gpu soft -o apart-%r.db -- "$bin/ranks" $rank 3 meeting >"apart-$rank.out" 2>&1 &
+    ranks+=($!)
+done
+for rank in "${ranks[@]}"; do
+    wait "$rank" || fail "a rank ended with status $?: $(cat apart-*.out)"
+done
+"$rtl" merge merged.db apart-0.db apart-1.db apart-2.db >merge.out || fail "the traces could not be merged"
+
+/usr/bin/python3 "$here/ranks.py" "$rtl" four.db late.db merged.db || fail "the ranks are not those of the job"
+
+# refused PATTERN COMMAND...: status 2, one sentence that says so.
+refused() {
+    local status=0
+    "$rtl" "${@:2}" >refused.out 2>refused.err || status=$?
+    equal "status of ${*:2}" $status 2
+    equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
+}
+refused "apart-0.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks apart-0.db
+refused "four.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks --rank 2 four.db
+refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not 'token'" ranks --by token four.db
+refused "--list goes with --json" ranks --list four.db
+echo 'AllReduce = other' >rules
+"$rtl" ranks --families rules four.db >none.out || fail "ranks without collectives are refused"
+grep -q "no rank waits for another one in collectives" none.out || fail "it is not told: $(cat none.out)"
+refused "four.db has no kernel of a collective: --by says what else makes a step" ranks --families rules --by collectives four.db

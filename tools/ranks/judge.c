@@ -1,0 +1,193 @@
+/* Which steps of the ranks belong together, and who waited in them for whom. */
+#include "ranks/ranks.h"
+
+#include "common/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ranks_name(const struct ranks *ranks, size_t rank)
+{
+    static char name[64];
+    const rtl_process_t *process = ranks->list[rank].process;
+    if (ranks->labelled)
+        (void)snprintf(name, sizeof name, "rank %.48s", process->rank);
+    else
+        (void)snprintf(name, sizeof name, "process %" PRIu32, process->process);
+    return name;
+}
+
+/* Belonging together. */
+
+/* Where recording began at another step of each rank, those are left out that the last one to come
+ * has not: no rank leaves a collective before all have begun the step that it is in. One host has
+ * one clock. */
+static void align(struct ranks *ranks)
+{
+    uint64_t begin = 0;
+    for (size_t i = 0; i < ranks->count; ++i) {
+        const struct rank *rank = &ranks->list[i];
+        begin = rank->steps[0].begin > begin ? rank->steps[0].begin : begin;
+    }
+    for (size_t i = 0; i < ranks->count; ++i) {
+        struct rank *rank = &ranks->list[i];
+        while (rank->first + 1 < rank->count && rank->steps[rank->first].last <= begin)
+            ++rank->first;
+    }
+}
+
+static bool are_as_many(const struct ranks *ranks)
+{
+    for (size_t i = 1; i < ranks->count; ++i)
+        if (ranks->list[i].count != ranks->list[0].count)
+            return false;
+    return true;
+}
+
+static bool have_collectives(const struct ranks *ranks)
+{
+    for (size_t i = 0; i < ranks->count; ++i) {
+        uint64_t all = 0;
+        for (size_t k = 0; k < ranks->list[i].count; ++k)
+            all += ranks->list[i].steps[k].collectives;
+        if (all == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Judging. */
+
+static const struct rank_step *step_of(const struct rank *rank, size_t step)
+{
+    return &rank->steps[rank->first + step];
+}
+
+static uint64_t duration_of(const struct rank_step *step)
+{
+    return step->end - step->begin;
+}
+
+/* Whether the ranks' collectives in a step can be compared. */
+static bool are_alike(const struct ranks *ranks, size_t step)
+{
+    const struct rank_step *first = step_of(&ranks->list[0], step);
+    for (size_t i = 0; i < ranks->count; ++i) {
+        const struct rank_step *other = step_of(&ranks->list[i], step);
+        if (other->collectives == 0 || other->collectives != first->collectives ||
+            (first->name && strcmp(first->name, other->name) != 0))
+            return false;
+    }
+    return true;
+}
+
+/* The one with the least number; RANKS_NONE: several have it. */
+static size_t least_of(const uint64_t *numbers, size_t count)
+{
+    size_t least = 0;
+    bool alone = true;
+    for (size_t i = 1; i < count; ++i) {
+        alone = numbers[i] == numbers[least] ? false : alone || numbers[i] < numbers[least];
+        least = numbers[i] < numbers[least] ? i : least;
+    }
+    return alone ? least : RANKS_NONE;
+}
+
+static void add_wait(struct ranks *ranks, struct ranks_step *judged, size_t rank, uint64_t waited)
+{
+    struct rank *waiting = &ranks->list[rank];
+    waiting->waited += waited;
+    judged->waited += waited;
+    if (waited > judged->longest) {
+        judged->longest = waited;
+        judged->longest_rank = rank;
+    }
+    if (judged->slowest == RANKS_NONE || waited == 0)
+        return;
+    waiting->waits[judged->slowest] += waited;
+    ++waiting->waits_steps[judged->slowest];
+}
+
+/* By collectives: who spent least in them came last. */
+static void judge_waits(struct ranks *ranks, struct ranks_step *judged, uint64_t *numbers,
+                        size_t step)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < ranks->count; ++i) {
+        numbers[i] = step_of(&ranks->list[i], step)->collective;
+        least = numbers[i] < least ? numbers[i] : least;
+    }
+    judged->slowest = least_of(numbers, ranks->count);
+    for (size_t i = 0; i < ranks->count; ++i)
+        add_wait(ranks, judged, i, numbers[i] - least);
+}
+
+/* Where nobody waits for anybody, by their own time alone. */
+static void judge_durations(const struct ranks *ranks, struct ranks_step *judged, uint64_t *numbers,
+                            size_t step)
+{
+    for (size_t i = 0; i < ranks->count; ++i)
+        numbers[i] = UINT64_MAX - duration_of(step_of(&ranks->list[i], step));
+    judged->slowest = least_of(numbers, ranks->count);
+}
+
+static void judge_step(struct ranks *ranks, uint64_t *numbers, size_t step)
+{
+    struct ranks_step *judged = &ranks->steps[step];
+    *judged = (struct ranks_step){.slowest = RANKS_NONE, .longest_rank = RANKS_NONE};
+    for (size_t i = 0; i < ranks->count; ++i) {
+        const struct rank_step *own = step_of(&ranks->list[i], step);
+        stats_add(&ranks->list[i].duration, duration_of(own));
+        ranks->list[i].collective += own->collective;
+    }
+    if (!ranks->collectives)
+        judge_durations(ranks, judged, numbers, step);
+    else if (are_alike(ranks, step))
+        judge_waits(ranks, judged, numbers, step);
+    else
+        ++ranks->unlike;
+    if (judged->slowest == RANKS_NONE)
+        return;
+    ++ranks->list[judged->slowest].slowest;
+    ranks->list[judged->slowest].made_wait += judged->waited;
+}
+
+void ranks_judge(struct ranks *ranks)
+{
+    uint64_t *numbers = memory_new(ranks->count, sizeof *numbers);
+    ranks->collectives = have_collectives(ranks);
+    if (ranks->collectives && ranks->hosts == 1 && !are_as_many(ranks))
+        align(ranks);
+    ranks->step_count = SIZE_MAX;
+    for (size_t i = 0; i < ranks->count; ++i) {
+        struct rank *rank = &ranks->list[i];
+        size_t left = rank->count - rank->first;
+        ranks->step_count = left < ranks->step_count ? left : ranks->step_count;
+        rank->waits = memory_new(ranks->count, sizeof *rank->waits);
+        rank->waits_steps = memory_new(ranks->count, sizeof *rank->waits_steps);
+    }
+    ranks->steps = memory_new(ranks->step_count, sizeof *ranks->steps);
+    for (size_t i = 0; i < ranks->step_count; ++i)
+        judge_step(ranks, numbers, i);
+    free(numbers);
+}
+
+size_t ranks_worst(const struct ranks *ranks, size_t *places, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ranks->step_count; ++i) {
+        size_t at = count;
+        if (ranks->steps[i].waited == 0)
+            continue;
+        while (at > 0 && ranks->steps[places[at - 1]].waited < ranks->steps[i].waited)
+            --at;
+        if (at == most)
+            continue;
+        count += count < most;
+        memmove(&places[at + 1], &places[at], (count - at - 1) * sizeof *places);
+        places[at] = i;
+    }
+    return count;
+}

@@ -1,0 +1,303 @@
+/* The steps of each rank, and how long it was in collectives. */
+#include "ranks/ranks.h"
+
+#include "analysis/steps_measure.h"
+#include "common/command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLLECTIVE "collective"
+
+/* A rank while its kernels come. */
+struct place {
+    size_t rank;    /* RANKS_NONE: the process is none */
+    size_t step;    /* the one at hand */
+    uint64_t until; /* end of its last collective */
+};
+
+struct reading {
+    rtl_trace_t *trace;
+    const struct selection *selection;
+    struct family_rules *rules;
+    struct ranks *ranks;
+    const rtl_process_t *processes;
+    size_t process_count;
+    struct place *places; /* by process, as the trace lists them */
+};
+
+static struct rank *add_rank(struct ranks *ranks, const rtl_process_t *process)
+{
+    ranks->list = memory_grown(ranks->list, ranks->count + 1, sizeof *ranks->list);
+    ranks->list[ranks->count] = (struct rank){.process = process};
+    return &ranks->list[ranks->count++];
+}
+
+static void add_step(struct rank *rank, const struct rank_step *step)
+{
+    if (rank->count == rank->room) {
+        rank->room = rank->room ? 2 * rank->room : 64;
+        rank->steps = memory_grown(rank->steps, rank->room, sizeof *rank->steps);
+    }
+    rank->steps[rank->count++] = *step;
+}
+
+static size_t place_of(const struct reading *reading, uint32_t process)
+{
+    for (size_t i = 0; i < reading->process_count; ++i)
+        if (reading->processes[i].process == process)
+            return i;
+    return RANKS_NONE;
+}
+
+static void free_rank(struct rank *rank)
+{
+    free(rank->steps);
+    free(rank->waits);
+    free(rank->waits_steps);
+    stats_free(&rank->duration);
+}
+
+/* Steps as rtl steps finds them. */
+
+/* Of a process's threads the one with most steps. */
+static const struct steps_thread *thread_of(const struct steps *steps, uint32_t process)
+{
+    const struct steps_thread *most = NULL;
+    for (size_t i = 0; i < steps->count; ++i)
+        if (steps->threads[i].process == process &&
+            (!most || steps->threads[i].count > most->count))
+            most = &steps->threads[i];
+    return most;
+}
+
+static bool is_in_window(const struct selection *selection, uint64_t begin)
+{
+    return begin >= selection->from && (!selection->to || begin < selection->to);
+}
+
+static void take_steps(struct reading *reading, const struct steps *steps)
+{
+    for (size_t i = 0; i < reading->process_count; ++i) {
+        const struct steps_thread *thread = thread_of(steps, reading->processes[i].process);
+        if (!thread)
+            continue;
+        struct rank *rank = add_rank(reading->ranks, &reading->processes[i]);
+        for (size_t k = 0; k < thread->count; ++k)
+            if (is_in_window(reading->selection, thread->steps[k].begin))
+                add_step(rank, &(struct rank_step){.begin = thread->steps[k].begin,
+                                                   .end = thread->steps[k].end});
+    }
+}
+
+static int read_steps(struct reading *reading, const char *path, struct steps_choice *by)
+{
+    struct steps steps = {0};
+    int status = steps_by_find(reading->trace, path, by, &steps);
+    if (status == EXIT_FINE && steps.count == 0 && by->text)
+        status = steps_by_none(reading->trace, path, by, &steps);
+    if (status == EXIT_FINE && steps.count == 0)
+        reading->ranks->by_steps = false;
+    if (status == EXIT_FINE && steps_measure(reading->trace, &steps) != RTL_OK)
+        status = open_failed(reading->trace, path);
+    if (status == EXIT_FINE)
+        take_steps(reading, &steps);
+    reading->ranks->by = steps.by;
+    steps_free(&steps);
+    return status;
+}
+
+/* Collectives. */
+
+/* Adds what a collective took of the steps that are there. */
+static void add_to_steps(struct rank *rank, struct place *place, const rtl_kernel_t *kernel)
+{
+    while (place->step < rank->count && rank->steps[place->step].end <= kernel->start)
+        ++place->step;
+    struct rank_step *step = place->step < rank->count ? &rank->steps[place->step] : NULL;
+    if (!step || kernel->start < step->begin)
+        return;
+    uint64_t start = kernel->start > place->until ? kernel->start : place->until;
+    uint64_t end = kernel->end < step->end ? kernel->end : step->end;
+    step->collective += end > start ? end - start : 0;
+    ++step->collectives;
+    step->last = kernel->end > step->last ? kernel->end : step->last;
+    place->until = end > place->until ? end : place->until;
+}
+
+/* Makes a step of a collective: from the end of the one before. Before the first nobody knows how
+ * long the rank has been at it. */
+static void add_as_step(struct rank *rank, struct place *place, const rtl_kernel_t *kernel)
+{
+    uint64_t begin = rank->count ? rank->steps[rank->count - 1].end : kernel->start;
+    uint64_t end = kernel->end > begin ? kernel->end : begin;
+    uint64_t start = kernel->start > begin ? kernel->start : begin;
+    add_step(rank, &(struct rank_step){.begin = begin,
+                                       .end = end,
+                                       .collective = end > start ? end - start : 0,
+                                       .collectives = 1,
+                                       .last = end,
+                                       .name = kernel->name});
+    place->until = end;
+}
+
+static void take_kernel(struct reading *reading, const rtl_kernel_t *kernel)
+{
+    size_t at = place_of(reading, kernel->process);
+    if (at == RANKS_NONE || strcmp(family_of(reading->rules, kernel->name), COLLECTIVE) != 0)
+        return;
+    struct place *place = &reading->places[at];
+    struct ranks *ranks = reading->ranks;
+    if (place->rank == RANKS_NONE && !ranks->by_steps) {
+        (void)add_rank(ranks, &reading->processes[at]);
+        place->rank = ranks->count - 1;
+    }
+    if (place->rank == RANKS_NONE)
+        return;
+    if (ranks->by_steps)
+        add_to_steps(&ranks->list[place->rank], place, kernel);
+    else
+        add_as_step(&ranks->list[place->rank], place, kernel);
+}
+
+static rtl_status_t read_collectives(struct reading *reading)
+{
+    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
+    rtl_kernel_iter_t *kernels;
+    rtl_kernel_t kernel;
+    filter.from = reading->selection->from;
+    filter.to = reading->selection->to;
+    for (size_t i = 0; i < reading->process_count; ++i)
+        reading->places[i] = (struct place){.rank = RANKS_NONE};
+    for (size_t i = 0; i < reading->ranks->count; ++i)
+        reading->places[reading->ranks->list[i].process - reading->processes].rank = i;
+    rtl_status_t status = rtlTraceKernels(reading->trace, &filter, &kernels);
+    if (status != RTL_OK)
+        return status;
+    while ((status = rtlKernelNext(kernels, &kernel)) == RTL_OK)
+        take_kernel(reading, &kernel);
+    rtlKernelIterFree(kernels);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+/* Which processes are ranks. */
+
+static void drop(struct ranks *ranks, bool (*is_wanted)(const struct ranks *, size_t))
+{
+    bool *wanted = memory_new(ranks->count, sizeof *wanted);
+    size_t kept = 0;
+    for (size_t i = 0; i < ranks->count; ++i)
+        wanted[i] = is_wanted(ranks, i);
+    for (size_t i = 0; i < ranks->count; ++i) {
+        if (wanted[i])
+            ranks->list[kept++] = ranks->list[i];
+        else
+            free_rank(&ranks->list[i]);
+    }
+    ranks->without += ranks->count - kept;
+    ranks->count = kept;
+    free(wanted);
+}
+
+static bool has_steps(const struct ranks *ranks, size_t rank)
+{
+    return ranks->list[rank].count > 0;
+}
+
+/* Where launchers have told ranks, it has one, and is that one's process with most steps. */
+static bool is_rank(const struct ranks *ranks, size_t rank)
+{
+    const struct rank *this = &ranks->list[rank];
+    if (!ranks->labelled)
+        return true;
+    if (!this->process->rank[0])
+        return false;
+    for (size_t i = 0; i < ranks->count; ++i) {
+        const struct rank *other = &ranks->list[i];
+        if (strcmp(other->process->rank, this->process->rank) == 0 &&
+            (other->count > this->count || (other->count == this->count && i < rank)))
+            return false;
+    }
+    return true;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const rtl_process_t *a = ((const struct rank *)left)->process;
+    const rtl_process_t *b = ((const struct rank *)right)->process;
+    unsigned long one = strtoul(a->rank, NULL, 10);
+    unsigned long other = strtoul(b->rank, NULL, 10);
+    if (one != other)
+        return one < other ? -1 : 1;
+    int order = strcmp(a->rank, b->rank);
+    return order ? order : (a->process > b->process) - (a->process < b->process);
+}
+
+static void choose_ranks(struct ranks *ranks)
+{
+    size_t labelled = 0;
+    drop(ranks, has_steps);
+    for (size_t i = 0; i < ranks->count; ++i)
+        labelled += ranks->list[i].process->rank[0] != 0;
+    ranks->labelled = labelled > 0;
+    drop(ranks, is_rank);
+    if (ranks->count)
+        qsort(ranks->list, ranks->count, sizeof *ranks->list, by_rank);
+}
+
+static size_t count_hosts(const struct ranks *ranks)
+{
+    size_t hosts = 0;
+    for (size_t i = 0; i < ranks->count; ++i) {
+        size_t before = 0;
+        while (before < i &&
+               strcmp(ranks->list[before].process->host, ranks->list[i].process->host) != 0)
+            ++before;
+        hosts += before == i;
+    }
+    return hosts;
+}
+
+static int refuse(const char *path, const struct ranks *ranks)
+{
+    if (ranks->count == 0)
+        return say_fail(EXIT_USAGE,
+                        "%s has no kernel of a collective: --by says what else makes "
+                        "a step",
+                        path);
+    return say_fail(EXIT_USAGE,
+                    "%s has steps of one %s alone: 'rtl merge' makes one trace of those of several",
+                    path, ranks->labelled ? "rank" : "process");
+}
+
+int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *selection,
+               struct steps_choice *by, struct family_rules *rules, struct ranks *ranks)
+{
+    struct reading reading = {
+        .trace = trace, .selection = selection, .rules = rules, .ranks = ranks};
+    ranks->by_steps = by != NULL;
+    if (rtlTraceProcesses(trace, &reading.processes, &reading.process_count) != RTL_OK)
+        return open_failed(trace, path);
+    reading.places = memory_new(reading.process_count, sizeof *reading.places);
+    int status = by ? read_steps(&reading, path, by) : EXIT_FINE;
+    if (status == EXIT_FINE && read_collectives(&reading) != RTL_OK)
+        status = open_failed(trace, path);
+    free(reading.places);
+    if (status != EXIT_FINE)
+        return status;
+    choose_ranks(ranks);
+    ranks->hosts = count_hosts(ranks);
+    return ranks->count < 2 ? refuse(path, ranks) : EXIT_FINE;
+}
+
+void ranks_free(struct ranks *ranks)
+{
+    for (size_t i = 0; i < ranks->count; ++i)
+        free_rank(&ranks->list[i]);
+    free(ranks->list);
+    free(ranks->steps);
+    *ranks = (struct ranks){0};
+}

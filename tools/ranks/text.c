@@ -1,0 +1,229 @@
+/* rtl ranks: the text. */
+#include "ranks/ranks.h"
+
+#include "common/command.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/show.h"
+#include "common/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One that is slowest in so many steps of all, and in so many at least, is told of first. */
+#define STEPS_LEAST 10u
+
+static const char *const found_by[] = {
+    [STEPS_BY_AUTO] = "launches of graphs and eager kernels that repeat",
+    [STEPS_BY_LAUNCHES] = "launches of graphs that repeat",
+    [STEPS_BY_GRAPH] = "launches of the graph",
+    [STEPS_BY_RANGE] = "ranges",
+    [STEPS_BY_KERNELS] = "eager kernels that repeat",
+};
+
+static void show_head(const struct ranks_view *view)
+{
+    const struct ranks *ranks = view->ranks;
+    char text[160];
+    (void)snprintf(text, sizeof text, "%s on %s, %s each",
+                   show_things(ranks->count, ranks->labelled ? "rank" : "process").text,
+                   show_things(ranks->hosts, "host").text,
+                   show_things(ranks->step_count, "step").text);
+    show_styled(stdout, SHOW_BOLD, text);
+    (void)printf(", by %s\n", ranks->by_steps ? found_by[ranks->by] : "collectives");
+    uint64_t all = 0;
+    for (size_t i = 0; i < ranks->count; ++i)
+        all += ranks->list[i].count;
+    selection_show(view->selection, all, all, "step", stdout);
+}
+
+/* What is not compared, and why. */
+static void show_left_out(const struct ranks *ranks)
+{
+    size_t before = 0;
+    size_t behind = 0;
+    for (size_t i = 0; i < ranks->count; ++i) {
+        before += ranks->list[i].first;
+        behind += ranks->list[i].count - ranks->list[i].first - ranks->step_count;
+    }
+    if (before)
+        (void)printf("  %s of ranks whose recording began sooner left out\n",
+                     show_things(before, "step").text);
+    if (behind)
+        (void)printf("  %s that other ranks do not have left out\n",
+                     show_things(behind, "step").text);
+    if (ranks->unlike)
+        (void)printf(
+            "  of %s nobody can say who waited: the ranks ran different collectives in %s\n",
+            show_things(ranks->unlike, "step").text, ranks->unlike == 1 ? "it" : "them");
+    if (ranks->without)
+        (void)printf("  %s without %s left out\n", show_things(ranks->without, "process").text,
+                     ranks->labelled ? "a rank, or with fewer steps than another one of its rank,"
+                                     : "steps");
+    if (!ranks->collectives)
+        (void)printf(
+            "  no rank waits for another one in collectives, as far as their steps tell\n");
+}
+
+/* The rank that one waited for most; RANKS_NONE: for none. */
+static size_t waited_for(const struct ranks *ranks, size_t rank)
+{
+    size_t most = 0;
+    const uint64_t *waits = ranks->list[rank].waits;
+    for (size_t i = 1; i < ranks->count; ++i)
+        most = waits[i] > waits[most] ? i : most;
+    return waits[most] ? most : RANKS_NONE;
+}
+
+static struct table *new_table(const struct ranks *ranks)
+{
+    static const char *const heads[] = {"p50", "p90", "p99", "slowest in"};
+    struct table *table = table_new(ranks->collectives ? "lrrrrrrrl" : "lrrrrl");
+    table_cell(table, "");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
+        table_cell(table, heads[i]);
+    if (ranks->collectives) {
+        table_cell(table, "collectives");
+        table_cell(table, "waited");
+        table_cell(table, "made others wait");
+    }
+    table_cell(table, ranks->hosts > 1 || !ranks->collectives ? "host" : "waited for");
+    return table;
+}
+
+static void show_last(struct table *table, const struct ranks *ranks, size_t rank)
+{
+    size_t most = waited_for(ranks, rank);
+    if (ranks->hosts > 1 || !ranks->collectives)
+        table_cell(table, ranks->list[rank].process->host);
+    else
+        table_cell(table, most == RANKS_NONE ? "-" : ranks_name(ranks, most));
+}
+
+static void show_ranks(const struct ranks *ranks)
+{
+    struct table *table = new_table(ranks);
+    for (size_t i = 0; i < ranks->count; ++i) {
+        struct rank *rank = &ranks->list[i];
+        table_cell(table, ranks_name(ranks, i));
+        table_cell(table, show_duration((double)stats_quantile(&rank->duration, 500)).text);
+        table_cell(table, show_duration((double)stats_quantile(&rank->duration, 900)).text);
+        table_cell(table, show_duration((double)stats_quantile(&rank->duration, 990)).text);
+        table_cell(table, show_count(rank->slowest).text);
+        if (ranks->collectives) {
+            table_cell(table, show_share(rank->collective, rank->duration.total).text);
+            table_cell(table, show_share(rank->waited, rank->duration.total).text);
+            table_cell(table, show_duration((double)rank->made_wait).text);
+        }
+        show_last(table, ranks, i);
+    }
+    (void)putchar('\n');
+    table_print(table, stdout);
+}
+
+/* Hosts side by side, where there are several. */
+static void show_hosts(const struct ranks *ranks)
+{
+    if (ranks->hosts < 2)
+        return;
+    (void)putchar('\n');
+    struct table *table = table_new(ranks->collectives ? "lrrr" : "lrr");
+    table_cell(table, "host");
+    table_cell(table, "ranks");
+    table_cell(table, "slowest in");
+    if (ranks->collectives)
+        table_cell(table, "made others wait");
+    for (size_t i = 0; i < ranks->count; ++i) {
+        const char *host = ranks->list[i].process->host;
+        uint64_t count = 0;
+        uint64_t slowest = 0;
+        uint64_t made = 0;
+        bool seen = false;
+        for (size_t k = 0; k < ranks->count; ++k) {
+            if (strcmp(ranks->list[k].process->host, host) != 0)
+                continue;
+            seen |= k < i;
+            ++count;
+            slowest += ranks->list[k].slowest;
+            made += ranks->list[k].made_wait;
+        }
+        if (seen)
+            continue;
+        table_cell(table, host);
+        table_cell(table, show_count(count).text);
+        table_cell(table, show_count(slowest).text);
+        if (ranks->collectives)
+            table_cell(table, show_duration((double)made).text);
+    }
+    table_print(table, stdout);
+}
+
+/* What is to be done, if one rank stands out. */
+static void show_straggler(const struct ranks *ranks)
+{
+    size_t most = 0;
+    uint64_t waited = 0;
+    uint64_t total = 0;
+    for (size_t i = 0; i < ranks->count; ++i) {
+        most = ranks->list[i].slowest > ranks->list[most].slowest ? i : most;
+        waited += ranks->list[i].waited;
+        total += ranks->list[i].duration.total;
+    }
+    (void)putchar('\n');
+    if (ranks->collectives)
+        (void)printf("the ranks wait for each other for %s of their time\n",
+                     show_share(waited, total).text);
+    size_t judged = ranks->step_count - ranks->unlike;
+    const struct rank *rank = &ranks->list[most];
+    if (judged < STEPS_LEAST || 2 * rank->slowest <= judged) {
+        (void)printf("no rank is the slowest one in most of the steps\n");
+        return;
+    }
+    (void)printf("%s is the slowest one in %s of %s", plain(ranks_name(ranks, most)),
+                 show_count(rank->slowest).text, show_things(judged, "step").text);
+    if (ranks->collectives)
+        (void)printf(": the others wait %s in each of them",
+                     show_duration((double)rank->made_wait / (double)(ranks->count - 1) /
+                                   (double)rank->slowest)
+                         .text);
+    (void)putchar('\n');
+}
+
+static void show_worst(const struct ranks_view *view, const size_t *places, size_t count)
+{
+    static const char *const heads[] = {"step",        "begins at", "slowest",
+                                        "waited most", "for",       "all together"};
+    const struct ranks *ranks = view->ranks;
+    struct table *table = table_new("rrllrr");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
+        table_cell(table, heads[i]);
+    for (size_t i = 0; i < count; ++i) {
+        const struct ranks_step *step = &ranks->steps[places[i]];
+        uint64_t begin = ranks->list[0].steps[ranks->list[0].first + places[i]].begin;
+        table_cell(table, show_count(places[i] + 1).text);
+        table_cell(table, show_duration((double)begin - (double)view->start).text);
+        table_cell(table,
+                   step->slowest == RANKS_NONE ? "several" : ranks_name(ranks, step->slowest));
+        table_cell(table, ranks_name(ranks, step->longest_rank));
+        table_cell(table, show_duration((double)step->longest).text);
+        table_cell(table, show_duration((double)step->waited).text);
+    }
+    (void)printf("\nthe steps with the longest waits\n");
+    table_print(table, stdout);
+}
+
+int ranks_show_text(const struct ranks_view *view)
+{
+    show_head(view);
+    show_left_out(view->ranks);
+    show_ranks(view->ranks);
+    show_hosts(view->ranks);
+    show_straggler(view->ranks);
+    size_t *places = memory_new(view->top, sizeof *places);
+    size_t count = view->top ? ranks_worst(view->ranks, places, view->top) : 0;
+    if (count)
+        show_worst(view, places, count);
+    free(places);
+    return EXIT_FINE;
+}
