@@ -424,6 +424,15 @@ static char *clock_note(const struct rtl_merge_input *input)
         return sqlite3_mprintf("merged from %s (host %s): taken for the same host by its name and "
                                "its time of day, so one clock",
                                input->path, input->host);
+    case RTL_MERGE_COLLECTIVES:
+        return sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
+                               "that %llu collectives fit that both ran; between the first and the "
+                               "last of them that is right within %llu ns, and the clocks drift "
+                               "apart by %.3f ppm; the times of day were wrong by %lld ns",
+                               input->path, input->host, (long long)input->shift,
+                               (unsigned long long)input->collectives,
+                               (unsigned long long)input->error, input->clock_drift / 1000,
+                               (long long)input->corrected);
     default:
         return sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
                                "that the times of day agree, as well as the hosts' clocks did; its "
@@ -570,7 +579,7 @@ static int close_trace(struct merge *merge)
 }
 
 int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inputs, size_t count,
-              char *error, size_t error_size)
+              rtl_merge_align align, void *context, char *error, size_t error_size)
 {
     struct merge merge = {.path = path, .error = error, .error_size = error_size};
     int result = open_output(&merge);
@@ -578,6 +587,8 @@ int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inp
         result = with_input(&merge, &inputs[i], look_at);
     if (result == 0)
         choose_clocks(inputs, count);
+    if (result == 0 && align)
+        result = align(context, inputs, count, error, error_size);
     for (size_t i = 0; i < count && result == 0; ++i)
         result = with_input(&merge, &inputs[i], take_in);
     merge.input = NULL;

@@ -11,11 +11,12 @@
 
 /** How the times of a trace came onto the new trace's clock. */
 enum rtl_merge_clock {
-    RTL_MERGE_REFERENCE,  /**< its clock is that of the new trace */
-    RTL_MERGE_SAME_BOOT,  /**< the reference's host, between two starts of it: one clock, exact */
-    RTL_MERGE_SAME_HOST,  /**< by its name, and the time of day is as far from the clock within
-                             RTL_MERGE_NEAR: taken for the same (traces before format 1.3) */
-    RTL_MERGE_TIME_OF_DAY /**< moved so that the times of day agree */
+    RTL_MERGE_REFERENCE,   /**< its clock is that of the new trace */
+    RTL_MERGE_SAME_BOOT,   /**< the reference's host, between two starts of it: one clock, exact */
+    RTL_MERGE_SAME_HOST,   /**< by its name, and the time of day is as far from the clock within
+                              RTL_MERGE_NEAR: taken for the same (traces before format 1.3) */
+    RTL_MERGE_TIME_OF_DAY, /**< moved so that the times of day agree */
+    RTL_MERGE_COLLECTIVES  /**< and then so that collectives fit that both hosts ran */
 };
 
 /** ns */
@@ -29,17 +30,29 @@ struct rtl_merge_input {
     char boot[64];  /**< boot_id of the host, "" in traces before format 1.3 */
     int64_t offset; /**< CLOCK_REALTIME - CLOCK_BOOTTIME when its recording began, ns */
     enum rtl_merge_clock clock;
-    int64_t shift;    /**< added to its times, ns */
-    uint64_t drift;   /**< by how much its time of day moved against its clock meanwhile, ns */
-    uint32_t process; /**< its first process in the new trace */
+    int64_t shift;  /**< added to its times, ns */
+    uint64_t drift; /**< by how much its time of day moved against its clock meanwhile, ns */
+    /* Of RTL_MERGE_COLLECTIVES: */
+    int64_t corrected; /**< what of `shift` is not the times of day, ns */
+    uint64_t error; /**< `shift` is right within this from the first collective to the last, ns */
+    double clock_drift; /**< of its clock against the reference's, likely, ns a second */
+    uint64_t collectives;
+    const char *unaligned; /**< why collectives tell nothing; NULL: they do, or nobody asked */
+    uint32_t process;      /**< its first process in the new trace */
     uint32_t processes;
     char left_out[256]; /**< tables that this version does not know, "" if none */
 };
 
+/** May move inputs further that have no clock in common with the reference: changes their clock,
+ * shift and what belongs to that. 0, or -1 with a sentence. */
+typedef int (*rtl_merge_align)(void *context, struct rtl_merge_input *inputs, size_t count,
+                               char *error, size_t error_size);
+
 /** Writes the traces into `path`, which rtl_file_create has made and nobody else has open. The
  * command line is kept as `command`. 0, or -1 with one sentence in `error` that names the file. One
- * of the inputs may be under recording: what it has at that moment is taken. */
+ * of the inputs may be under recording: what it has at that moment is taken. `align` is asked once
+ * their clocks are known; NULL: nobody is. */
 int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inputs, size_t count,
-              char *error, size_t error_size);
+              rtl_merge_align align, void *context, char *error, size_t error_size);
 
 #endif

@@ -478,7 +478,7 @@ const char *Stats_OfLargeTracesAreMade(void)
     struct rtl_writer *writer = fixture_open(other);
     CHECK(writer && rtl_writer_close(writer, 0, error, sizeof error) == 0);
     CHECK(fixture_sql(other, "DELETE FROM meta"));
-    CHECK(rtl_merge(other, "", inputs, 2, error, sizeof error) == 0);
+    CHECK(rtl_merge(other, "", inputs, 2, NULL, NULL, error, sizeof error) == 0);
     sums = sums_of(other, RTL_BY_PROCESS);
     CHECK(sums.usable && sums.kernels == RTL_STATS_KERNELS && sums.groups == 2);
     fixture_remove(path);

@@ -175,6 +175,8 @@ RTL_C_TEST(Launches, ConditionsChooseChunks)
 
 RTL_C_TEST(Stats, BlockHasTheBytesOfTheSpecification)
 RTL_C_TEST(Stats, AnyBlockComesBack)
+RTL_C_TEST(Stats, ChunkHasTheBytesOfTheSpecification)
+RTL_C_TEST(Stats, DamagedChunkIsTold)
 RTL_C_TEST(Stats, BlockThatContradictsItselfIsDamaged)
 RTL_C_TEST(Stats, AnswerWithoutKernels)
 RTL_C_TEST(Stats, AreAddedAgain)

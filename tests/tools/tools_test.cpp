@@ -42,6 +42,7 @@ RTL_C_TEST(Show, SentencesThatDifferInNumbersAlone)
 RTL_C_TEST(Show, Durations)
 
 RTL_C_TEST(Output, Expansions)
+RTL_C_TEST(Output, RankOfTorchrun)
 RTL_C_TEST(Output, NamesAfterTheProcess)
 RTL_C_TEST(Output, TooLong)
 RTL_C_TEST(Output, FreeNames)
@@ -73,6 +74,10 @@ RTL_C_TEST(Calls, DeepCheckFindsMore)
 RTL_C_TEST(Timeline, AgreesWithSums)
 RTL_C_TEST(Timeline, OfASelection)
 RTL_C_TEST(Timeline, DamageIsTold)
+
+RTL_C_TEST(Clocks, ErrorIsRightInRandomTrials)
+RTL_C_TEST(Clocks, OthersDoNotFit)
+RTL_C_TEST(Clocks, OneCollective)
 
 RTL_C_TEST(Graphs, Numbers)
 RTL_C_TEST(Graphs, Verdicts)

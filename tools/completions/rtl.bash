@@ -50,6 +50,7 @@ _rtl() {
     graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | ranks:-n | ranks:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
     steps:-b | steps:--by | report:-b | report:--by | diff:-b | diff:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     ranks:-b | ranks:--by) mapfile -t COMPREPLY < <(compgen -W "auto collectives launches kernels graph: range:" -- "$cur") ;;
+    merge:--align) mapfile -t COMPREPLY < <(compgen -W "auto collectives time-of-day" -- "$cur") ;;
     summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
@@ -91,7 +92,7 @@ _rtl() {
         export) options+=" --format --output --force --per-rank --split-size --table --gzip --no-counters --detail --page-size --families$filters" ;;
         view) options+=" --output --force --no-open --browser --port --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
-        merge) options+=" --output --force --json" ;;
+        merge) options+=" --align --output --force --json" ;;
         ranges) options+=" --top --each --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --json --gpu$processes$times" ;;

@@ -9,6 +9,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "merge/collectives.h"
 #include "store/file.h"
 
 #include <errno.h>
@@ -23,6 +24,8 @@ struct options {
     const char *output;
     struct rtl_merge_input *inputs;
     size_t count;
+    const char *align;
+    struct collectives collectives;
     bool force, json;
 };
 
@@ -87,6 +90,16 @@ static void tell_clock(const struct rtl_merge_input *input)
             "another host: moved by %s so that the times of day agree, which is as good as "
             "the hosts' clocks (this one's moved by %s meanwhile)",
             show_duration((double)input->shift).text, show_duration((double)input->drift).text);
+        if (input->unaligned)
+            (void)printf("; collectives tell no more: %s", input->unaligned);
+        break;
+    case RTL_MERGE_COLLECTIVES:
+        (void)printf("another host: moved by %s so that %s fit, right within %s from the first to "
+                     "the last; its clock drifts by %.3f ppm, and its time of day was off by %s",
+                     show_duration((double)input->shift).text,
+                     show_things(input->collectives, "collective").text,
+                     show_duration((double)input->error).text, input->clock_drift / 1000,
+                     show_duration((double)-input->corrected).text);
         break;
     }
 }
@@ -109,26 +122,42 @@ static void show_text(const struct options *options)
     }
 }
 
-static const char *const clock_names[] = {"reference", "same-boot", "same-host", "time-of-day"};
+static const char *const clock_names[] = {"reference", "same-boot", "same-host", "time-of-day",
+                                          "collectives"};
+
+static json_t *input_json(const struct rtl_merge_input *input)
+{
+    bool aligned = input->clock == RTL_MERGE_COLLECTIVES;
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "file", open_text(input->path),
+                  "host", open_text(input->host), "first_process",
+                  input->processes ? open_id(input->process) : json_null(), "processes",
+                  open_id(input->processes), "clock", clock_names[input->clock], "shift_ns",
+                  (json_int_t)input->shift, "drift_ns", open_number(input->drift), "left_out",
+                  open_text(input->left_out));
+    (void)json_object_set_new(object, "error_ns",
+                              aligned ? open_number(input->error) : json_null());
+    (void)json_object_set_new(object, "clock_drift_ppm",
+                              aligned ? json_real(input->clock_drift / 1000) : json_null());
+    (void)json_object_set_new(object, "collectives",
+                              aligned ? open_number(input->collectives) : json_null());
+    (void)json_object_set_new(object, "time_of_day_off_ns",
+                              aligned ? json_integer(-(json_int_t)input->corrected) : json_null());
+    (void)json_object_set_new(object, "unaligned",
+                              input->unaligned ? json_string(input->unaligned) : json_null());
+    return object;
+}
 
 static int show_json(const struct options *options)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < options->count; ++i) {
-        const struct rtl_merge_input *input = &options->inputs[i];
-        (void)json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "file",
-                            open_text(input->path), "host", open_text(input->host), "first_process",
-                            input->processes ? open_id(input->process) : json_null(), "processes",
-                            open_id(input->processes), "clock", clock_names[input->clock],
-                            "shift_ns", (json_int_t)input->shift, "drift_ns",
-                            open_number(input->drift), "left_out", open_text(input->left_out)));
-    }
+    for (size_t i = 0; i < options->count; ++i)
+        (void)json_array_append_new(list, input_json(&options->inputs[i]));
     return open_print_json(
         json_pack("{s:o, s:o}", "file", open_text(options->output), "traces", list), EXIT_FINE);
 }
 
-static int merge(const struct options *options, const struct output *output)
+static int merge(struct options *options, const struct output *output)
 {
     char error[1024] = "";
     char command[4096];
@@ -136,12 +165,13 @@ static int merge(const struct options *options, const struct output *output)
     for (size_t i = 0; i < options->count && used > 0 && (size_t)used < sizeof command; ++i)
         used +=
             snprintf(command + used, sizeof command - (size_t)used, " %s", options->inputs[i].path);
-    if (rtl_merge(output->path, command, options->inputs, options->count, error, sizeof error) != 0)
+    if (rtl_merge(output->path, command, options->inputs, options->count, collectives_align,
+                  &options->collectives, error, sizeof error) != 0)
         return say_fail(EXIT_USAGE, "%s", error);
     return EXIT_FINE;
 }
 
-static int run(const struct options *options)
+static int run(struct options *options)
 {
     struct output output = {0};
     int status = check_inputs(options);
@@ -164,12 +194,29 @@ static int run(const struct options *options)
     return EXIT_FINE;
 }
 
+enum { KEY_ALIGN = 256 };
+
 static const struct argp_option option_list[] = {
+    {"align", KEY_ALIGN, "HOW", 0,
+     "how clocks of different hosts are put together: by times of day (time-of-day), by "
+     "collectives that all ran (collectives), or auto, the default: by collectives where they tell",
+     0},
     {"output", 'o', "OUTPUT", 0, "the new trace, in the place of the first argument", 0},
     {"force", 'f', NULL, 0, "replace the trace OUTPUT if it exists", 0},
     {"json", 'j', NULL, 0, "write what was done as JSON", 0},
     {0},
 };
+
+static error_t parse_align(struct options *options, const char *value)
+{
+    if (parse_once("align", value, &options->align))
+        return EINVAL;
+    options->collectives.required = strcmp(value, "collectives") == 0;
+    options->collectives.wanted = options->collectives.required || strcmp(value, "auto") == 0;
+    return options->collectives.wanted || strcmp(value, "time-of-day") == 0
+               ? 0
+               : say_fail(EINVAL, "--align is auto, collectives or time-of-day, not '%s'", value);
+}
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -180,6 +227,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
             return say_fail(EINVAL, "--output is given twice");
         options->output = value;
         return 0;
+    case KEY_ALIGN:
+        return parse_align(options, value);
     case 'f':
         options->force = true;
         return 0;
@@ -211,17 +260,17 @@ int cmd_merge(int argc, char **argv)
     static const char doc[] =
         "Makes one trace of several, such as those of the ranks and hosts of a job."
         "\vProcesses get new numbers; what else there is keeps its own. Traces of one host, "
-        "between "
-        "two starts of it, have one clock: nothing moves. The clock of the new trace is that of "
-        "the "
-        "host that has been up longest; times of other hosts are moved so that the times of day "
-        "agree, which is as exact as these were. The notes of the new trace (rtl info) tell.\n\n"
+        "between two starts of it, have one clock: nothing moves. The clock of the new trace is "
+        "that of the host that has been up longest. Times of other hosts are moved so that the "
+        "times of day agree, which is as exact as these were, and then so that no collective ends "
+        "on any rank before all have begun it, as far as all ranks ran the same ones: how exact "
+        "that is is told. The notes of the new trace (rtl info) tell it, too.\n\n"
         "Examples:\n"
         "  rtl merge job.db rank0.db rank1.db\n"
         "  rtl merge -f job.db host*/trace.db && rtl summary job.db";
     static const struct argp argp = {option_list, parse_option, "[OUTPUT] FILE...", doc, NULL,
                                      NULL,        NULL};
-    struct options options = {0};
+    struct options options = {.collectives = {.wanted = true}};
     int status = EXIT_USAGE;
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
