@@ -505,10 +505,24 @@ static int check_digests(struct merge *merge)
     return merge->failed ? -1 : 0;
 }
 
+/* The same process twice, by its host, pid and begin: its kernels would count twice. A pid of 0 is
+ * that of a process that nobody knows. */
+static int refuse_twice(struct merge *merge)
+{
+    static const char query[] =
+        "SELECT m.pid FROM source.processes s JOIN main.processes m ON s.pid = m.pid AND"
+        " s.host IS m.host AND rtl_shift(s.start, %lld) = m.start WHERE s.pid <> 0 LIMIT 1";
+    int64_t pid = ask(merge, 0, sqlite3_mprintf(query, (long long)merge->input->shift));
+    if (merge->failed || pid == 0)
+        return merge->failed ? -1 : 0;
+    return fail(merge, "cannot merge %s: process %lld is in another one of the traces already",
+                merge->input->path, (long long)pid);
+}
+
 static int take_in(struct merge *merge)
 {
     struct rtl_merge_input *input = merge->input;
-    if (check_digests(merge) != 0)
+    if (check_digests(merge) != 0 || refuse_twice(merge) != 0)
         return -1;
     find_unknown(merge);
     find_last(merge);

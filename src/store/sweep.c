@@ -176,6 +176,16 @@ static void drop_empty(struct rtl_sweep *sweep)
     sweep->run_count = kept;
 }
 
+/* A trace may be of hundreds of GPUs, which are swept one behind the other. */
+static void drop_room(struct rtl_sweep *sweep)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        free(sweep->merged[i]);
+        sweep->merged[i] = NULL;
+    }
+    sweep->room = 0;
+}
+
 bool rtl_sweep_until(struct rtl_sweep *sweep, uint64_t limit)
 {
     size_t pieces = 0;
@@ -198,6 +208,8 @@ bool rtl_sweep_until(struct rtl_sweep *sweep, uint64_t limit)
         sweep_over(sweep, merge_all(sweep, piece, pieces), total);
     free(piece);
     drop_empty(sweep);
+    if (limit == UINT64_MAX)
+        drop_room(sweep);
     return fits;
 }
 
@@ -206,7 +218,6 @@ void rtl_sweep_free(struct rtl_sweep *sweep)
     for (size_t i = 0; i < sweep->run_count; i++)
         free(sweep->runs[i].intervals);
     free(sweep->runs);
-    free(sweep->merged[0]);
-    free(sweep->merged[1]);
+    drop_room(sweep);
     *sweep = (struct rtl_sweep){0};
 }

@@ -35,6 +35,9 @@ refused() {
     equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
 }
 cp serve.db again.db
+another_process again.db
+cp serve.db same.db
+refused "cannot merge same.db: process $(ask serve.db "SELECT pid FROM processes") is in another one of the traces already" merge -f none.db serve.db same.db
 "$rtl" merge -f twice.db serve.db again.db >merge.out 2>merge.err ||
     fail "a trace could not be merged with its copy: status $?"
 pid=$(ask serve.db "SELECT pid FROM processes")

@@ -29,6 +29,7 @@ for command in show launches; do
     refused "both.db has no graph 3:1: it has 1:1, 1:2, 1:3, 2:1 and 2 more" graph $command both.db 3:1
 done
 cp 0.db again.db
+another_process again.db
 "$rtl" merge three.db 0.db 15.db again.db >merge.out || fail "rtl merge of three ended with status $?"
 refused "three.db has a graph 1 in several processes: write 1:1, 2:1 or another one that rtl graph list shows" graph show three.db 1
 refused "0.db has no graph 4: it has 1, 2, 3" graph diff 0.db 1 4
@@ -42,7 +43,7 @@ cp 0.db torn.db
 python3 -c 'import sqlite3; db = sqlite3.connect("torn.db"); db.execute("UPDATE kernel_chunks SET data = zeroblob(length(data))"); db.commit()'
 for command in "graph list torn.db" "graph show torn.db 1" "graph show --layers torn.db 1" "graph launches torn.db 1" \
     "graph diff torn.db 1 2" "graph diff 0.db torn.db 1" \
-    "timeline torn.db" "timeline torn.db --launch 1:3" "diff torn.db 0.db" "diff 0.db torn.db" "merge torn-merged.db 0.db torn.db"; do
+    "timeline torn.db" "timeline torn.db --launch 1:3" "diff torn.db 0.db" "diff 0.db torn.db" "merge torn-merged.db 15.db torn.db"; do
     for json in "" --json; do
         status=0
         # shellcheck disable=SC2086

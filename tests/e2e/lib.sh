@@ -114,6 +114,12 @@ in_shape() {
     rtl=$scratch/shape/bin/rtl
 }
 
+# another_process TRACE: a copy's process becomes another one, of the same pid: rtl merge takes none twice.
+another_process() {
+    sqlite3 "$1" "UPDATE processes SET start = start + $((++another)); DROP TABLE IF EXISTS digests; DELETE FROM meta WHERE key = 'digests'"
+}
+another=0
+
 # Rows of a query, or one value.
 # noted FILE TEXT: of how many processes the notes in what rtl check has said say so, those in whose line it is said included.
 noted() {

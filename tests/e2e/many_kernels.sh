@@ -40,8 +40,10 @@ cp t.db older.db
 ask t.db "SELECT * FROM symbols" >rows
 sqlite3 older.db "DELETE FROM symbols" ".import rows symbols" \
     "DROP TABLE symbol_blocks; DROP TABLE digests; DELETE FROM meta WHERE key = 'digests'; PRAGMA user_version = 1005"
+another_process older.db
 all_named older.db
 cp t.db again.db
+another_process again.db
 "$rtl" merge merged.db t.db older.db again.db >merge.out 2>merge.err || fail "they cannot be merged"
 for process in 1 2 3; do
     all_named merged.db $process

@@ -111,7 +111,7 @@ static void define_shapes(struct rtl_writer *writer, uint32_t process, uint32_t 
 
 static uint32_t define(struct rtl_writer *writer, uint32_t queues, uint32_t shapes)
 {
-    const struct rtl_wire_process process = {.pid = 1};
+    const struct rtl_wire_process process = {.pid = (uint32_t)getpid()};
     const struct rtl_wire_agent agent = {.clock_hz = 100000000, .device_type = 1};
     const struct rtl_wire_clock point = {.ticks = 0, .system_ns = 0};
     uint32_t id = rtl_writer_process(writer, &process, "");

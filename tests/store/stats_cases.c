@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KERNELS = 3000, NODES = 5000 };
 
@@ -460,6 +461,7 @@ const char *Stats_AreSmallerThanTheTrace(void)
 const char *Stats_OfLargeTracesAreMade(void)
 {
     char path[FIXTURE_PATH];
+    char second[FIXTURE_PATH];
     char other[FIXTURE_PATH + 8];
     char error[512];
     CHECK(fixture_path(path) && fixture_trace(path, RTL_STATS_KERNELS / 2));
@@ -475,12 +477,23 @@ const char *Stats_OfLargeTracesAreMade(void)
     CHECK(!sums.usable && sums.kernels == RTL_STATS_KERNELS / 2);
     (void)snprintf(other, sizeof other, "%s.two", path);
     struct rtl_merge_input inputs[2] = {{.path = path}, {.path = path}};
+    CHECK(fixture_path(second) && fixture_trace(second, RTL_STATS_KERNELS / 4));
+    CHECK(fixture_sql(second, "UPDATE processes SET pid = pid + 1; DROP TABLE digests;"
+                              "DELETE FROM meta WHERE key = 'digests'"));
     struct rtl_writer *writer = fixture_open(other);
+    CHECK(writer && rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_sql(other, "DELETE FROM meta"));
+    CHECK(rtl_merge(other, "", inputs, 2, NULL, NULL, error, sizeof error) != 0);
+    CHECK(strstr(error, "process 100 is in another one of the traces already"));
+    CHECK(unlink(other) == 0);
+    inputs[1].path = second;
+    writer = fixture_open(other);
     CHECK(writer && rtl_writer_close(writer, 0, error, sizeof error) == 0);
     CHECK(fixture_sql(other, "DELETE FROM meta"));
     CHECK(rtl_merge(other, "", inputs, 2, NULL, NULL, error, sizeof error) == 0);
     sums = sums_of(other, RTL_BY_PROCESS);
     CHECK(sums.usable && sums.kernels == RTL_STATS_KERNELS && sums.groups == 2);
     fixture_remove(path);
+    fixture_remove(second);
     return NULL;
 }

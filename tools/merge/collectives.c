@@ -3,8 +3,7 @@
 #include "common/memory.h"
 #include "common/texts.h"
 #include "merge/clocks.h"
-
-#include <rtl/rtl_trace.h>
+#include "store/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,24 +22,32 @@ struct together {
 /* A host: inputs with one clock. */
 struct host {
     struct together *list;
-    size_t count, capacity;
+    size_t count;
     size_t ranks;
     const char *why; /* its ranks do not agree; NULL: they do */
 };
 
-/* A process while its collectives come. */
-struct rank {
-    uint32_t process;
-    size_t count;
+/* A kernel of one. */
+struct collective {
+    uint64_t start, end;
+    uint32_t process, name; /* of the texts */
+};
+
+/* Those of an input, and of a chunk of it. */
+struct list {
+    struct collective *items;
+    size_t count, capacity;
 };
 
 struct reading {
-    struct host *host;
-    struct texts *names;
-    int64_t shift;
-    struct rank *ranks;
-    size_t rank_count;
+    rtl_trace_t *trace;
+    struct rtl_scan_names *names;
+    uint32_t *numbers; /* of the texts, by number of the scan; NOT_WANTED */
+    bool any;
+    struct list all;
 };
+
+#define NOT_WANTED UINT32_MAX
 
 /* Collectives that no rank leaves before all have begun: each needs something of each other one. A
  * broadcast's root or who sends may be done before. */
@@ -55,15 +62,114 @@ static bool waits_for_all(const char *name)
     return false;
 }
 
-static struct rank *rank_of(struct reading *reading, uint32_t process)
+static void append(struct list *list, const struct collective *one)
 {
-    for (size_t i = 0; i < reading->rank_count; ++i)
-        if (reading->ranks[i].process == process)
-            return &reading->ranks[i];
-    reading->ranks = memory_grown(reading->ranks, reading->rank_count + 1, sizeof *reading->ranks);
-    reading->ranks[reading->rank_count] = (struct rank){process, 0};
-    return &reading->ranks[reading->rank_count++];
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 256;
+        list->items = memory_grown(list->items, list->capacity, sizeof *list->items);
+    }
+    list->items[list->count++] = *one;
 }
+
+/* Reading. */
+
+static unsigned choose(void *context, const struct rtl_scan_chunk *chunk)
+{
+    const struct reading *reading = context;
+    (void)chunk;
+    return reading->any ? RTL_CODEC_TIMES : 0;
+}
+
+static bool begin(void *context, const struct rtl_scan_chunk *chunk, void *result)
+{
+    struct list *found = result;
+    (void)context;
+    (void)chunk;
+    found->count = 0;
+    return true;
+}
+
+static bool take(void *context, const struct rtl_scan_chunk *chunk, struct rtl_codec_block *block,
+                 void *result)
+{
+    const struct reading *reading = context;
+    uint32_t names[RTL_CODEC_BLOCK];
+    rtl_scan_names_of(reading->names, chunk, block, names);
+    for (uint32_t i = 0; i < block->count; ++i)
+        if (reading->numbers[names[i]] != NOT_WANTED)
+            append(result, &(struct collective){block->start[i], block->end[i], chunk->process,
+                                                reading->numbers[names[i]]});
+    return true;
+}
+
+static rtl_status_t done(void *context, const struct rtl_scan_chunk *chunk, rtl_status_t status,
+                         bool intact, void *result)
+{
+    struct reading *reading = context;
+    const struct list *found = result;
+    (void)intact;
+    if (status == RTL_E_DAMAGED)
+        return rtl_scan_damaged(reading->trace, chunk);
+    for (size_t i = 0; i < found->count && status == RTL_OK; ++i)
+        append(&reading->all, &found->items[i]);
+    return status;
+}
+
+static void release(void *result)
+{
+    free(((struct list *)result)->items);
+}
+
+static void number_names(struct reading *reading, struct texts *texts)
+{
+    uint32_t count = rtl_scan_names_count(reading->names);
+    reading->numbers = memory_new(count, sizeof *reading->numbers);
+    for (uint32_t i = 0; i < count; ++i) {
+        const char *name = rtl_scan_names_text(reading->names, i);
+        size_t number = waits_for_all(name) ? texts_number(texts, name) : NOT_WANTED;
+        if (number == TEXTS_NONE)
+            memory_is_short();
+        reading->numbers[i] = (uint32_t)number;
+        reading->any |= number != NOT_WANTED;
+    }
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct collective *a = left;
+    const struct collective *b = right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->end > b->end) - (a->end < b->end);
+}
+
+/* The collectives of a trace, by process and time. The caller frees them. */
+static rtl_status_t read_trace(rtl_trace_t *trace, struct texts *texts, struct list *list)
+{
+    struct reading reading = {.trace = trace, .names = rtl_scan_names_new(trace)};
+    const struct rtl_kernel_scan scan = {.filter = RTL_KERNEL_FILTER_ALL,
+                                         .context = &reading,
+                                         .result_size = sizeof(struct list),
+                                         .result_free = release,
+                                         .choose = choose,
+                                         .begin = begin,
+                                         .take = take,
+                                         .done = done};
+    if (!reading.names)
+        memory_is_short();
+    number_names(&reading, texts);
+    rtl_status_t status = rtl_scan_kernels(trace, &scan);
+    if (reading.all.count)
+        qsort(reading.all.items, reading.all.count, sizeof *reading.all.items, by_rank);
+    rtl_scan_names_free(reading.names);
+    free(reading.numbers);
+    *list = reading.all;
+    return status;
+}
+
+/* Together. */
 
 /* Times of several hosts may be hours apart: the difference is that of unsigned numbers. */
 static uint64_t moved(uint64_t time, int64_t shift)
@@ -71,72 +177,55 @@ static uint64_t moved(uint64_t time, int64_t shift)
     return time + (uint64_t)shift;
 }
 
-static void add_first(struct host *host, const struct together *one)
+static void begin_host(struct host *host, const struct collective *own, size_t count, int64_t shift)
 {
-    if (host->count == host->capacity) {
-        host->capacity = host->capacity ? 2 * host->capacity : 256;
-        host->list = memory_grown(host->list, host->capacity, sizeof *host->list);
-    }
-    host->list[host->count++] = *one;
+    host->list = memory_new(count, sizeof *host->list);
+    host->count = count;
+    for (size_t i = 0; i < count; ++i)
+        host->list[i] =
+            (struct together){moved(own[i].start, shift), moved(own[i].end, shift), own[i].name};
 }
 
-static void take(struct reading *reading, const rtl_kernel_t *kernel)
+/* Adds the collectives of a rank. */
+static void add_rank(struct host *host, const struct collective *own, size_t count, int64_t shift)
 {
-    struct host *host = reading->host;
-    struct rank *rank = rank_of(reading, kernel->process);
-    size_t name = texts_number(reading->names, kernel->name);
-    size_t at = rank->count++;
-    if (name == TEXTS_NONE)
-        memory_is_short();
-    const struct together one = {moved(kernel->start, reading->shift),
-                                 moved(kernel->end, reading->shift), (uint32_t)name};
-    if (at == host->count) {
-        add_first(host, &one);
+    if (host->ranks++ == 0) {
+        begin_host(host, own, count, shift);
         return;
     }
-    struct together *all = &host->list[at];
-    if (all->name != one.name)
-        host->why = "ranks of one host ran different ones";
-    all->start = one.start > all->start ? one.start : all->start;
-    all->end = one.end < all->end ? one.end : all->end;
-}
-
-static rtl_status_t read_kernels(struct reading *reading, rtl_trace_t *trace)
-{
-    const rtl_kernel_filter_t all = {.queue = RTL_TRACE_NONE};
-    rtl_kernel_iter_t *kernels;
-    rtl_kernel_t kernel;
-    rtl_status_t status = rtlTraceKernels(trace, &all, &kernels);
-    if (status != RTL_OK)
-        return status;
-    while ((status = rtlKernelNext(kernels, &kernel)) == RTL_OK)
-        if (waits_for_all(kernel.name))
-            take(reading, &kernel);
-    rtlKernelIterFree(kernels);
-    return status == RTL_END ? RTL_OK : status;
+    if (count != host->count) {
+        host->why = "ranks of one host ran different numbers of them";
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        struct together *all = &host->list[i];
+        uint64_t start = moved(own[i].start, shift);
+        uint64_t end = moved(own[i].end, shift);
+        if (all->name != own[i].name)
+            host->why = "ranks of one host ran different ones";
+        all->start = start > all->start ? start : all->start;
+        all->end = end < all->end ? end : all->end;
+    }
 }
 
 /* Adds the collectives of an input to those of its host. */
-static int read_input(struct host *host, struct texts *names, const struct rtl_merge_input *input,
+static int read_input(struct host *host, struct texts *texts, const struct rtl_merge_input *input,
                       char *error, size_t error_size)
 {
-    struct reading reading = {.host = host, .names = names, .shift = input->shift};
     rtl_trace_t *trace = NULL;
-    size_t before = host->count;
-    rtl_status_t status = rtlTraceOpen(input->path, &trace, error, error_size);
-    if (status != RTL_OK)
+    struct list list = {0};
+    if (rtlTraceOpen(input->path, &trace, error, error_size) != RTL_OK)
         return -1;
-    status = read_kernels(&reading, trace);
+    rtl_status_t status = read_trace(trace, texts, &list);
     if (status != RTL_OK)
         (void)snprintf(error, error_size, "%s", rtlTraceError(trace));
     rtlTraceClose(trace);
-    for (size_t i = 0; i < reading.rank_count; ++i)
-        if (reading.ranks[i].count != host->count)
-            host->why = "ranks of one host ran different numbers of them";
-    if (host->ranks && reading.rank_count && host->count != before)
-        host->why = "ranks of one host ran different numbers of them";
-    host->ranks += reading.rank_count;
-    free(reading.ranks);
+    for (size_t from = 0, to = 0; from < list.count && status == RTL_OK; from = to) {
+        while (to < list.count && list.items[to].process == list.items[from].process)
+            ++to;
+        add_rank(host, &list.items[from], to - from, input->shift);
+    }
+    free(list.items);
     return status == RTL_OK ? 0 : -1;
 }
 
