@@ -293,7 +293,7 @@ const char *Schemas_Refusals(void)
     } refusals[] = {
         {"export trace.db --format rpd -o there", "'there' exists"},
         {"export trace.db --format rpd -o -", "rpd needs a file"},
-        {"export trace.db --format rocpd --split-size 1M", "rocpd cannot be split"},
+        {"export trace.db --format rocpd --split-size 100K", "--split-size: rocpd repeats"},
         {"export trace.db --format rpd -o no/such/folder.rpd", "no/such/folder.rpd"},
         {"import trace.db -o new.db", "trace.db is no RPD file: it has no rocpd_op.gpuId"},
         {"import there -o new.db", "there is no RPD file: it is no database"},

@@ -275,6 +275,8 @@ wrong 2 "--families" "twice" -- "$rtl" view -n led.db --families a --families b
 wrong 2 "none" -- "$rtl" view -n led.db --families none
 wrong 2 "'0'" "--split-size" -- "$rtl" export led.db -F csv --split-size 0
 wrong 2 "'9X'" "--split-size" -- "$rtl" export led.db -F csv --split-size 9X
+wrong 2 "--split-size" "html cannot be split" -- "$rtl" export led.db -F html --split-size 9M
+wrong 2 "--split-size" "rpd repeats" "files of 9.0 KiB have no room for events" -- "$rtl" export led.db -F rpd --split-size 9K
 wrong 2 "--split-size" "-o -" -- "$rtl" export led.db -F csv --split-size 9M -o -
 wrong 2 "--per-rank" "-o -" -- "$rtl" export led.db -F csv --per-rank -o -
 wrong 2 "--table" "chrome" -- "$rtl" export led.db -F chrome --table kernels

@@ -48,6 +48,28 @@ int database_run(struct database *database, const char *sql)
     return result == SQLITE_OK ? EXIT_FINE : fail(database, result);
 }
 
+uint64_t database_size(struct database *database)
+{
+    sqlite3_stmt *row = NULL;
+    uint64_t bytes = 0;
+    int result = sqlite3_prepare_v2(
+        database->db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", -1,
+        &row, NULL);
+    if (result == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+        bytes = (uint64_t)sqlite3_column_int64(row, 0);
+    (void)sqlite3_finalize(row);
+    return bytes;
+}
+
+int database_continue(struct database *database, const char *table, int64_t last)
+{
+    char *sql = sqlite3_mprintf("INSERT INTO sqlite_sequence(name, seq) VALUES (%Q, %lld)", table,
+                                (long long)last);
+    int status = sql ? database_run(database, sql) : fail(database, SQLITE_NOMEM);
+    sqlite3_free(sql);
+    return status;
+}
+
 static sqlite3_stmt *prepared(struct database *database, unsigned which, const char *sql)
 {
     sqlite3_stmt **statement = &database->statements[which];

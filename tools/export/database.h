@@ -23,6 +23,13 @@ struct database {
 /** Begins the file of the export and runs `schema` in it. */
 int database_begin(struct database *database, struct export *export, const char *schema);
 
+/** Bytes of the file as it is now, without rows that database_flush has yet to write. */
+uint64_t database_size(struct database *database);
+
+/** Lets the ids that SQLite gives in a table (AUTOINCREMENT), which is empty, go on behind `last`.
+ */
+int database_continue(struct database *database, const char *table, int64_t last);
+
 /** Runs statements without rows. */
 int database_run(struct database *database, const char *sql);
 

@@ -20,6 +20,9 @@
 
 #define EXPORT_PATH 4096u
 
+/** Most files that --split-size makes of one run. */
+#define EXPORT_PARTS 1000u
+
 /** Kinds of events; where several begin at the same time they come in this order, what is around
  * others first. */
 enum export_kind {
@@ -100,12 +103,13 @@ struct export
     rtl_trace_info_t info;
     const struct exporter *exporter;
     struct selection selection;
-    uint64_t from, to;   /**< events that overlap [from, to), ns on the trace's clock; to 0: no end
-                          */
-    uint64_t split_size; /**< a part is ended when it is larger, bytes; 0: one file */
-    const char *table;   /**< NULL: not asked for */
-    uint64_t detail;     /**< room for single events, bytes; 0: not asked for */
-    uint64_t page_size;  /**< how large a page may be, bytes; 0: not asked for */
+    uint64_t from, to; /**< events that overlap [from, to), ns on the trace's clock; to 0: no end
+                        */
+    uint64_t since;    /**< what began before is in an earlier part (export/parts.h); 0: none is */
+    uint64_t split_size;           /**< a part is ended when it is larger, bytes; 0: one file */
+    const char *table;             /**< NULL: not asked for */
+    uint64_t detail;               /**< room for single events, bytes; 0: not asked for */
+    uint64_t page_size;            /**< how large a page may be, bytes; 0: not asked for */
     struct family_rules *families; /**< NULL: the format has none */
     bool force;                    /**< files may be replaced */
     bool per_rank;

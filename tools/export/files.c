@@ -109,6 +109,10 @@ static bool taken(const struct export *export, const char *name)
 /* Processes may have the same rank, in several jobs. */
 static int choose_name(const struct export *export, char *name, size_t size)
 {
+    if (export->split_size && export->files.part > EXPORT_PARTS)
+        return say_fail(EXIT_USAGE,
+                        "--split-size: files of %s would be more than %u: choose a larger size",
+                        show_bytes(export->split_size).text, EXPORT_PARTS);
     if (!make_name(export, name, size))
         return say_fail(EXIT_USAGE, "'%s' is too long a name", export->files.stem);
     if (taken(export, name))

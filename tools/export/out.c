@@ -28,12 +28,19 @@ static void end_gzip(struct out *out)
     out->gzip = (z_stream){0};
 }
 
-int out_begin(struct out *out, struct export *export)
+void out_count(struct out *out, struct export *export)
 {
     out->export = export;
+    out->output = NULL;
+    out->gzip.state = NULL;
     out->error = 0;
     out->written = 0;
     out->used = 0;
+}
+
+int out_begin(struct out *out, struct export *export)
+{
+    out_count(out, export);
     out->output = export_file(export, OUTPUT_STREAM);
     if (!out->output)
         return EXIT_USAGE;
@@ -72,7 +79,7 @@ static void flush(struct out *out)
 {
     if (out->gzip.state && !out->error)
         write_packed(out, Z_NO_FLUSH);
-    else
+    else if (out->output)
         write_bytes(out, out->buffer, out->used);
     out->used = 0;
 }

@@ -13,17 +13,21 @@
 
 struct out {
     struct export *export;
-    struct output *output;
-    bool terminal;    /**< the output is one */
-    int error;        /**< errno of the first write that failed, 0 if none did */
-    uint64_t written; /**< bytes, those in the buffer included, before they are packed */
-    z_stream gzip;    /**< with --gzip; `state` NULL: it has not begun, or has ended */
+    struct output *output; /**< NULL: bytes are counted alone */
+    bool terminal;         /**< the output is one */
+    int error;             /**< errno of the first write that failed, 0 if none did */
+    uint64_t written;      /**< bytes, those in the buffer included, before they are packed */
+    z_stream gzip;         /**< with --gzip; `state` NULL: it has not begun, or has ended */
     size_t used;
     char buffer[OUT_BUFFER];
 };
 
 /** Begins the next file of the export. */
 int out_begin(struct out *out, struct export *export);
+
+/** Begins to count the bytes of what would be written: no file is made, and out_end is not
+ * called. */
+void out_count(struct out *out, struct export *export);
 
 /** Writes what is left and closes. `out` may begin again. */
 int out_end(struct out *out);

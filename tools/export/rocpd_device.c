@@ -26,6 +26,13 @@ static bool find_region(struct rocpd *rocpd, struct rocpd_last *last, int64_t id
     return true;
 }
 
+/* True if a host call that is not in this file is in another part of the export. */
+static bool in_other_part(const struct rocpd *rocpd, const struct export_event *event)
+{
+    return rocpd->export->split_size && event->origin.call &&
+           selection_has_call(&rocpd->export->selection, event->origin.start);
+}
+
 /* `name` is the string of the region's name where there is no range. */
 static struct source source_of(struct rocpd *rocpd, const struct export_event *event, int64_t name)
 {
@@ -40,6 +47,9 @@ static struct source source_of(struct rocpd *rocpd, const struct export_event *e
     }
     if (find_region(rocpd, &rocpd->call, call)) {
         source.thread = rocpd->call.id;
+        source.stack = call;
+    } else if (in_other_part(rocpd, event)) {
+        source.thread = rocpd_thread_id(rocpd, event->process, event->origin.thread);
         source.stack = call;
     }
     return source;

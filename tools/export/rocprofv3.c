@@ -10,6 +10,7 @@
 #include "common/shorten.h"
 #include "common/texts.h"
 #include "export/lookup.h"
+#include "export/parts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ struct json {
     struct texts unknown; /* names of kernels without a symbol: their ids follow the symbols' */
     size_t symbols;
     uint64_t dispatches;
-    bool failed; /* memory was short, and that has been said */
+    unsigned kinds; /* of events that are written (enum export_kind) */
+    bool failed;    /* memory was short, and that has been said */
 };
 
 static void text(struct json *json, const char *plain)
@@ -269,12 +271,13 @@ static int array(struct json *json, const char *key, unsigned kinds,
     text(json, key);
     text(json, "[");
     json->first = true;
-    int status = export_walk(json->export, kinds, visit, json);
+    int status = export_walk(json->export, kinds & json->kinds, visit, json);
     text(json, "]");
     return status;
 }
 
-/* Idle time is what lies between init and fini and is not busy: those of the processes. */
+/* Idle time is what lies between init and fini and is not busy: those of the processes, and of a
+ * part those of its window. */
 static void metadata(struct json *json)
 {
     const struct export *export = json->export;
@@ -291,6 +294,8 @@ static void metadata(struct json *json)
         fini = end > fini ? end : fini;
     }
     init = first ? init : export->info.start;
+    init = init > export->since ? init : export->since;
+    fini = export->split_size && export->to && export->to < fini ? export->to : fini;
     fini = fini > init ? fini : init;
     number(json, "\"metadata\":{\"pid\":", first ? first->pid : 0);
     number(json, ",\"init_time\":", init);
@@ -449,21 +454,22 @@ static int buffer_records(struct json *json)
     return status;
 }
 
-static int callback_records(struct json *json)
+/* `first` is how many kernels earlier parts have. */
+static int callback_records(struct json *json, uint64_t first)
 {
+    uint64_t last = json->dispatches;
     text(json, ",\n\"callback_records\":{");
-    json->dispatches = 0;
+    json->dispatches = first;
     int status = array(json, "\"counter_collection\":",
                        json->export->info.kernel_samples ? EXPORT_KERNEL : 0, counted);
+    json->dispatches = last;
     text(json, "}");
     return status;
 }
 
 static int write_all(struct json *json)
 {
-    const rtl_symbol_t *items;
-    if (rtlTraceSymbols(json->export->trace, &items, &json->symbols) != RTL_OK)
-        return open_failed(json->export->trace, json->export->path);
+    uint64_t first = json->dispatches;
     text(json, "{\"rocprofiler-sdk-tool\":[{");
     metadata(json);
     int status = agents(json);
@@ -472,7 +478,7 @@ static int write_all(struct json *json)
     if (status == EXIT_FINE)
         status = counters(json);
     if (status == EXIT_FINE)
-        status = callback_records(json);
+        status = callback_records(json, first);
     if (status == EXIT_FINE)
         status = symbols(json);
     if (status == EXIT_FINE)
@@ -481,21 +487,83 @@ static int write_all(struct json *json)
     return status;
 }
 
-static int run(struct export *export)
+static int begin(struct json *json, struct export *export, unsigned kinds)
 {
-    static struct json json;
-    memset(&json, 0, sizeof json);
-    json.export = export;
-    int status = out_begin(&json.out, export);
+    const rtl_symbol_t *items;
+    memset(json, 0, sizeof *json);
+    json->export = export;
+    json->kinds = kinds;
+    if (rtlTraceSymbols(export->trace, &items, &json->symbols) != RTL_OK)
+        return open_failed(export->trace, export->path);
+    return EXIT_FINE;
+}
+
+static void end(struct json *json)
+{
+    out_drop(&json->out);
+    texts_free(&json->calls);
+    texts_free(&json->unknown);
+}
+
+/* What an event takes is what it is when it is written. */
+static uint64_t weigh(void *given, const struct export_event *event)
+{
+    struct json *measured = given;
+    uint64_t before = measured->out.written;
+    if (event->kind == EXPORT_KERNEL) {
+        (void)kernel(measured, event);
+        (void)counted(measured, event);
+    } else if (event->kind == EXPORT_COPY) {
+        (void)copy(measured, event);
+    } else if (event->kind == EXPORT_API) {
+        (void)call(measured, event);
+    } else if (event->kind == EXPORT_RANGE) {
+        (void)marker(measured, event);
+        (void)marker_text(measured, event);
+    }
+    return measured->out.written - before;
+}
+
+/* The window of a part, by a file that nobody writes. */
+static int plan(struct parts *parts, struct json *measured)
+{
+    if (!parts->export->split_size)
+        return parts_next(parts, 0, 0, weigh, measured);
+    out_count(&measured->out, parts->export);
+    int status = write_all(measured);
     if (status == EXIT_FINE)
-        status = write_all(&json);
-    if (status == EXIT_FINE)
-        status = out_end(&json.out);
-    out_drop(&json.out);
-    texts_free(&json.calls);
-    texts_free(&json.unknown);
+        status = parts_next(parts, EXPORT_RANGE | EXPORT_API | EXPORT_COPY | EXPORT_KERNEL,
+                            measured->out.written, weigh, measured);
     return status;
 }
 
-const struct exporter export_rocprofv3 = {"rocprofv3", "_results.json",
-                                          EXPORT_PER_RANK | EXPORT_STREAMS | EXPORT_GZIP, run};
+static int write_part(struct json *json, struct json *measured, struct parts *parts)
+{
+    int status = plan(parts, measured);
+    if (status == EXIT_FINE)
+        status = out_begin(&json->out, json->export);
+    if (status == EXIT_FINE)
+        status = write_all(json);
+    return status == EXIT_FINE ? out_end(&json->out) : status;
+}
+
+static int run(struct export *export)
+{
+    static struct json json;
+    static struct json measured;
+    struct parts parts;
+    parts_begin(&parts, export);
+    int status = begin(&json, export, EXPORT_ALL);
+    if (status == EXIT_FINE)
+        status = begin(&measured, export, 0);
+    while (status == EXIT_FINE && parts.left)
+        status = write_part(&json, &measured, &parts);
+    parts_end(&parts);
+    end(&json);
+    end(&measured);
+    return status;
+}
+
+const struct exporter export_rocprofv3 = {
+    "rocprofv3", "_results.json", EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_STREAMS | EXPORT_GZIP,
+    run};

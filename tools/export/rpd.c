@@ -8,6 +8,7 @@
 #include "common/say.h"
 #include "common/texts.h"
 #include "export/lookup.h"
+#include "export/parts.h"
 #include "export/rpd_arguments.h"
 
 #include <inttypes.h>
@@ -46,6 +47,9 @@ static const char schema[] =
     ", name_id" TO_STRING ");"
     "INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu_stride', '1000'),"
     " ('pid_stride', '10000000'), ('schema_version', '3');";
+
+/* A page for each, however few rows there are. */
+#define OF_INDEXES UINT64_C(5 * 4096)
 
 /* Made when all rows are there: those that the recorder's files have, by their names. */
 static const char indexes[] =
@@ -121,8 +125,8 @@ struct rpd {
     struct texts strings;     /* a string's id is its number * 2 + 1 */
     struct rpd_recent recent; /* arguments: their ids are in between */
     size_t symbols;
-    int64_t *names; /* string ids of the names of symbols, by place; 0: not yet */
-    int64_t ops;
+    int64_t *names;      /* string ids of the names of symbols, by place; 0: not yet */
+    int64_t ops, counts; /* ids that SQLite gave last */
     int64_t empty, kernel_type, marker, hip, roctx;
 };
 
@@ -305,6 +309,7 @@ static int launch_of_kernel(struct rpd *rpd, int64_t api, const struct export_ev
 static int counter_rows(struct rpd *rpd, const rtl_trace_sample_t *sample)
 {
     int status = EXIT_FINE;
+    rpd->counts += sample->count;
     for (uint32_t i = 0; i < sample->count && status == EXIT_FINE; ++i)
         status = database_row(&rpd->database, COUNTER,
                               "INSERT INTO rocpd_counter(value, op_id, name_id) VALUES (?, ?, ?)",
@@ -389,54 +394,112 @@ static int visit_device(void *state, const struct export_event *event)
     return event->kind == EXPORT_KERNEL ? kernel_row(rpd, event) : copy_row(rpd, event);
 }
 
-/* All calls come before all ops, so that an op finds its call: the clock of a device is not so
- * exact that its kernels always begin after their calls. */
-static int write_all(struct rpd *rpd)
+/* About what an event takes, with its part of the indexes. */
+static uint64_t weigh(void *state, const struct export_event *event)
+{
+    enum { OF_API = 50, OF_OP = 34, OF_LINK = 50, OF_LAUNCH = 50, OF_COUNTER = 16 };
+    char args[4096];
+    (void)state;
+    if (event->kind == EXPORT_RANGE)
+        return OF_API + 4 * strlen(event->range->name);
+    if (event->kind != EXPORT_API) {
+        uint64_t bytes = OF_OP + (event->origin.call ? OF_LINK : 0);
+        bool replayed = event->kind == EXPORT_KERNEL && event->kernel->graph != RTL_TRACE_NONE;
+        bytes += event->origin.call && !replayed ? OF_LAUNCH : 0;
+        return bytes + (event->sample_count ? event->samples->count * (uint64_t)OF_COUNTER : 0);
+    }
+    rpd_arguments(event->api, args, sizeof args);
+    return OF_API + 4 * strlen(args);
+}
+
+static int write_head(struct rpd *rpd)
 {
     const rtl_trace_info_t *info = &rpd->export->info;
+    const rtl_symbol_t *symbols;
+    if (rtlTraceSymbols(rpd->export->trace, &symbols, &rpd->symbols) != RTL_OK)
+        return open_failed(rpd->export->trace, rpd->export->path);
+    rpd->names = memory_new(rpd->symbols + 1, sizeof *rpd->names);
     rpd->empty = string_id(rpd, "");
     rpd->kernel_type = string_id(rpd, "KernelExecution");
     rpd->marker = string_id(rpd, "UserMarker");
     rpd->hip = string_id(rpd, "hip");
     rpd->roctx = string_id(rpd, "roctx");
     text_row(rpd, USTRING, rpd->empty, "");
-    const rtl_symbol_t *symbols;
-    if (rtlTraceSymbols(rpd->export->trace, &symbols, &rpd->symbols) != RTL_OK)
-        return open_failed(rpd->export->trace, rpd->export->path);
-    rpd->names = memory_new(rpd->symbols + 1, sizeof *rpd->names);
     int status = meta(rpd, "creator", info->creator);
     if (status == EXIT_FINE)
         status = meta(rpd, "host", info->host);
-    if (status == EXIT_FINE)
-        status = meta(rpd, "command", info->command);
-    if (status == EXIT_FINE)
-        status = export_walk(rpd->export, EXPORT_RANGE | EXPORT_API, visit_host, rpd);
+    return status == EXIT_FINE ? meta(rpd, "command", info->command) : status;
+}
+
+/* All calls come before all ops, so that an op finds its call: the clock of a device is not so
+ * exact that its kernels always begin after their calls. */
+static int write_events(struct rpd *rpd)
+{
+    int status = export_walk(rpd->export, EXPORT_RANGE | EXPORT_API, visit_host, rpd);
     if (status == EXIT_FINE)
         status = database_flush(&rpd->database);
     if (status == EXIT_FINE)
         status = export_walk(rpd->export, EXPORT_COPY | EXPORT_KERNEL, visit_device, rpd);
+    return status == EXIT_FINE ? database_flush(&rpd->database) : status;
+}
+
+/* Ids of ops, and of what hangs at them, go on from part to part; an op has one call at most. */
+static int go_on(struct rpd *rpd)
+{
+    static const char *const tables[] = {"rocpd_op", "rocpd_api_ops"};
+    int status = EXIT_FINE;
+    for (size_t i = 0; rpd->ops && status == EXIT_FINE && i < sizeof tables / sizeof *tables; ++i)
+        status = database_continue(&rpd->database, tables[i], rpd->ops);
+    if (rpd->counts && status == EXIT_FINE)
+        status = database_continue(&rpd->database, "rocpd_counter", rpd->counts);
+    return status;
+}
+
+static int write_rows(struct rpd *rpd, struct parts *parts)
+{
+    int status = write_head(rpd);
+    uint64_t before = database_size(&rpd->database);
     if (status == EXIT_FINE)
-        status = database_flush(&rpd->database);
+        status = go_on(rpd);
+    if (status == EXIT_FINE)
+        status = parts_next(parts, EXPORT_RANGE | EXPORT_API | EXPORT_COPY | EXPORT_KERNEL,
+                            before + OF_INDEXES + sizeof views + sizeof views_of_calls, weigh, rpd);
+    if (status == EXIT_FINE)
+        status = write_events(rpd);
     if (status == EXIT_FINE)
         status = database_run(&rpd->database, indexes);
+    if (status == EXIT_FINE)
+        parts_took(parts, database_size(&rpd->database) - before);
     if (status == EXIT_FINE)
         status = database_run(&rpd->database, views);
     return status == EXIT_FINE ? database_run(&rpd->database, views_of_calls) : status;
 }
 
-static int run(struct export *export)
+static int write_part(struct rpd *rpd, struct parts *parts)
 {
-    struct rpd rpd = {.export = export};
-    int status = database_begin(&rpd.database, export, schema);
+    int status = database_begin(&rpd->database, rpd->export, schema);
     if (status == EXIT_FINE)
-        status = write_all(&rpd);
+        status = write_rows(rpd, parts);
     if (status == EXIT_FINE)
-        status = database_end(&rpd.database);
-    database_drop(&rpd.database);
-    texts_free(&rpd.strings);
-    rpd_recent_free(&rpd.recent);
-    free(rpd.names);
+        status = database_end(&rpd->database);
+    database_drop(&rpd->database);
+    texts_free(&rpd->strings);
+    rpd_recent_free(&rpd->recent);
+    free(rpd->names);
+    rpd->names = NULL;
     return status;
 }
 
-const struct exporter export_rpd = {"rpd", ".rpd", EXPORT_PER_RANK, run};
+static int run(struct export *export)
+{
+    struct rpd rpd = {.export = export};
+    struct parts parts;
+    int status = EXIT_FINE;
+    parts_begin(&parts, export);
+    while (status == EXIT_FINE && parts.left)
+        status = write_part(&rpd, &parts);
+    parts_end(&parts);
+    return status;
+}
+
+const struct exporter export_rpd = {"rpd", ".rpd", EXPORT_SPLITS | EXPORT_PER_RANK, run};

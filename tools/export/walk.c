@@ -219,20 +219,6 @@ static rtl_status_t next_of(struct walk *walk, enum export_kind kind, uint32_t *
     return status;
 }
 
-/* The next wanted one of a kind; at its end the kind is taken from `walk->kinds`. */
-static rtl_status_t advance(struct walk *walk, enum export_kind kind)
-{
-    rtl_status_t status;
-    uint32_t process = 0;
-    do
-        status = next_of(walk, kind, &process);
-    while (status == RTL_OK && !export_wants(walk->export, process));
-    if (status != RTL_END)
-        return status;
-    walk->kinds &= ~(unsigned)kind;
-    return RTL_OK;
-}
-
 static uint64_t start_of(const struct walk *walk, enum export_kind kind)
 {
     switch (kind) {
@@ -247,6 +233,25 @@ static uint64_t start_of(const struct walk *walk, enum export_kind kind)
     default:
         return walk->kernel.start;
     }
+}
+
+static bool wants(const struct walk *walk, enum export_kind kind, uint32_t process)
+{
+    return export_wants(walk->export, process) && start_of(walk, kind) >= walk->export->since;
+}
+
+/* The next wanted one of a kind; at its end the kind is taken from `walk->kinds`. */
+static rtl_status_t advance(struct walk *walk, enum export_kind kind)
+{
+    rtl_status_t status;
+    uint32_t process = 0;
+    do
+        status = next_of(walk, kind, &process);
+    while (status == RTL_OK && !wants(walk, kind, process));
+    if (status != RTL_END)
+        return status;
+    walk->kinds &= ~(unsigned)kind;
+    return RTL_OK;
 }
 
 static enum export_kind earliest(const struct walk *walk)
