@@ -270,10 +270,9 @@ class Sequence:
                 event["name"] = [self.interned["event_names", event["name_iid"][0]]]
             event["category"] = [self.interned["event_categories", iid] for iid in event["category_iids"]]
             time = int(packet["timestamp"][0])
-            if event["type"][0] != "TYPE_COUNTER":
-                if time < self.last:
-                    fail(f"slices are not in the order of time: {time} comes behind {self.last}")
-                self.last = time
+            if time < self.last:
+                fail(f"packets are not in the order of time: {time} comes behind {self.last}")
+            self.last = time
             self.events.append((time, event))
 
     def value(self, argument):
@@ -362,9 +361,12 @@ def check_counters(sequence, names):
         equal(f"end of '{name}'", samples[-1][1], 0)
         equal(f"times of '{name}'", len({time for time, _ in samples}), len(samples))
         equal(f"least of '{name}'", min(value for _, value in samples), 0)
-        if "running" in name:
+        if "running" in name or "depth" in name:
             edges = collections.Counter()
-            for row in ask(f"SELECT start, end FROM kernels WHERE gpu = {name.split()[1]}"):
+            which = f"gpu = {name.split()[1]}" if "running" in name else f"queue = {name.split()[1]}"
+            # A queue is deeper from the host call on.
+            begin = "k.start" if "running" in name else "min(k.start, coalesce(a.start, k.start))"
+            for row in ask(f"SELECT {begin} AS start, k.end FROM kernels k LEFT JOIN api a USING (process, correlation) WHERE k.{which}"):
                 edges[row["start"]] += 1
                 edges[row["end"]] -= 1
             count, wanted = 0, []

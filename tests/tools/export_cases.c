@@ -1,6 +1,7 @@
 /* What `rtl export` writes of names that are hard to write, and the parts that it is made of. */
-#include "export/depth.h"
 #include "export/lanes.h"
+#include "export/later.h"
+#include "export/levels.h"
 #include "export/proto.h"
 #include "export/rpd_arguments.h"
 #include "export/sent.h"
@@ -160,29 +161,56 @@ struct samples {
     unsigned count;
 };
 
-static void take_sample(void *state, uint64_t time, uint64_t count)
+static void take_sample(void *state, struct level *level, uint64_t time)
 {
     struct samples *samples = state;
     samples->times[samples->count] = time;
-    samples->counts[samples->count++] = count;
+    samples->counts[samples->count++] = level->value;
 }
 
-/* [10, 40), [10, 20), [20, 30), late: [15, 50), which counts from 20 on. */
-const char *Export_Depth(void)
+/* What changes twice at a time has one sample, which comes when that time is over. */
+const char *Export_Levels(void)
 {
-    static const uint64_t times[] = {10, 20, 30, 40, 50};
-    static const uint64_t counts[] = {2, 3, 2, 1, 0};
-    struct depth depth = {0};
+    static const uint64_t times[] = {10, 10, 30};
+    static const uint64_t counts[] = {2, 7, 1};
+    const struct lane_key one = {1, 1, 7, 0};
+    const struct lane_key other = {1, 2, 7, 0};
+    struct levels levels = {0};
     struct samples samples = {.count = 0};
-    CHECK(depth_add(&depth, 10, 40, take_sample, &samples));
-    CHECK(depth_add(&depth, 10, 20, take_sample, &samples));
-    CHECK(depth_add(&depth, 20, 30, take_sample, &samples));
-    CHECK(depth_add(&depth, 15, 50, take_sample, &samples));
-    depth_end(&depth, take_sample, &samples);
-    CHECK(samples.count == 5);
+    struct level *level = levels_of(&levels, &one);
+    CHECK(level && level != levels_of(&levels, &other) && level == levels_of(&levels, &one));
+    levels_until(&levels, 10, take_sample, &samples);
+    levels_set(&levels, level, 10, 1);
+    levels_set(&levels, levels_of(&levels, &other), 10, 7);
+    levels_set(&levels, level, 10, 2);
+    levels_until(&levels, 10, take_sample, &samples);
+    CHECK(samples.count == 0);
+    levels_until(&levels, 30, take_sample, &samples);
+    CHECK(samples.count == 2);
+    levels_set(&levels, level, 30, 1);
+    levels_until(&levels, UINT64_MAX, take_sample, &samples);
+    CHECK(samples.count == 3);
     CHECK(memcmp(samples.times, times, sizeof times) == 0);
     CHECK(memcmp(samples.counts, counts, sizeof counts) == 0);
-    depth_free(&depth);
+    levels_free(&levels);
+    return NULL;
+}
+
+/* Whatever the order in which they come, they are taken by time. */
+const char *Export_Later(void)
+{
+    struct later later = {0};
+    struct later_item item;
+    for (uint64_t i = 0; i < 1000; ++i) {
+        item = (struct later_item){.time = i * 7919 % 1000, .track = i};
+        CHECK(later_add(&later, &item));
+    }
+    for (uint64_t i = 0; i < 1000; ++i) {
+        CHECK(i == 0 || !later_take(&later, i - 1, &item));
+        CHECK(later_take(&later, i, &item) && item.time == i && item.track * 7919 % 1000 == i);
+    }
+    CHECK(!later_take(&later, UINT64_MAX, &item));
+    later_free(&later);
     return NULL;
 }
 

@@ -141,6 +141,15 @@ const char *export_process_name(const rtl_process_t *process);
 int export_walk(struct export *export, unsigned kinds,
                 int (*visit)(void *state, const struct export_event *event), void *state);
 
+/** As export_walk, but `ahead`, if it is not NULL, is told of each kernel before it is visited: of
+ * some thousand next ones, in their order, and of more where kernels wait longer for their begin. A
+ * kernel is known when its call begins unless more than 65536 others begin in between. */
+int export_walk_ahead(struct export *export, unsigned kinds,
+                      int (*visit)(void *state, const struct export_event *event),
+                      void (*ahead)(void *state, const rtl_kernel_t *kernel,
+                                    const rtl_trace_origin_t *origin),
+                      void *state);
+
 /** As export_walk of all kinds, but kernels come in runs, to `visit_run`; what hardware counters
  * counted during them is to be asked for there. */
 int export_walk_runs(

@@ -1,8 +1,9 @@
 /* Perfetto's own format: which tracks and events a trace has there. A part begins with a packet
  * that forgets the interned names, so that files can be put one behind the other. */
 #include "export/costs.h"
-#include "export/depth.h"
 #include "export/lanes.h"
+#include "export/later.h"
+#include "export/levels.h"
 #include "export/lookup.h"
 #include "export/out.h"
 #include "export/perfetto_packets.h"
@@ -33,13 +34,6 @@ enum track_kind {
     OF_CALL     /* no track: a flow */
 };
 
-struct counter_track {
-    struct perfetto *perfetto;
-    struct lane_key key;
-    struct depth depth;
-    bool told;
-};
-
 struct perfetto {
     struct export *export;
     struct out out;
@@ -47,8 +41,10 @@ struct perfetto {
     uint64_t untimed;
     struct packets packets;
     struct lanes lanes;
-    struct counter_track **counters;
-    size_t counter_count;
+    struct levels counters;
+    struct later later;                 /* ends of slices, and what counters become */
+    uint64_t reached;                   /* the time of what is written */
+    bool ahead;                         /* calls of kernels are told before they begin */
     const rtl_graph_launch_t *launches; /* by process, graph, launch */
     size_t launch_count;
     bool *launch_told; /* by place in `launches`: it has its slice */
@@ -267,10 +263,8 @@ static const char *counter_name(const struct perfetto *perfetto, uint64_t place)
     return place < count ? items[place].name : "";
 }
 
-static void tell_counter(struct perfetto *perfetto, const struct counter_track *counter,
-                         uint64_t track)
+static void tell_counter(struct perfetto *perfetto, const struct lane_key *key, uint64_t track)
 {
-    const struct lane_key *key = &counter->key;
     char name[128];
     if (key->kind == OF_DEPTH)
         (void)snprintf(name, sizeof name, "queue %" PRIu64 " depth", key->id);
@@ -285,58 +279,122 @@ static void tell_counter(struct perfetto *perfetto, const struct counter_track *
     end_track(perfetto, begin);
 }
 
-static void write_sample(void *state, uint64_t time, uint64_t count)
+static void write_sample(void *state, struct level *counter, uint64_t time)
 {
-    struct counter_track *counter = state;
-    struct perfetto *perfetto = counter->perfetto;
+    struct perfetto *perfetto = state;
     uint64_t track = id_of(perfetto, &counter->key, 0);
     if (!counter->told)
-        tell_counter(perfetto, counter, track);
+        tell_counter(perfetto, &counter->key, track);
     counter->told = true;
     packets_begin_event(&perfetto->packets, TYPE_COUNTER, track);
-    proto_number(&perfetto->packets.event, EVENT_COUNTER, count);
+    proto_number(&perfetto->packets.event, EVENT_COUNTER, counter->value);
     packets_end_event(&perfetto->packets, time);
 }
 
-static struct counter_track *counter_of(struct perfetto *perfetto, const struct lane_key *key)
+static struct level *counter_of(struct perfetto *perfetto, const struct lane_key *key)
 {
-    for (size_t i = 0; i < perfetto->counter_count; ++i) {
-        struct counter_track *counter = perfetto->counters[i];
-        if (counter->key.kind == key->kind && counter->key.process == key->process &&
-            counter->key.id == key->id && counter->key.gpu == key->gpu)
-            return counter;
-    }
-    struct counter_track **list = realloc(
-        (void *)perfetto->counters, (perfetto->counter_count + 1) * sizeof(struct counter_track *));
-    struct counter_track *counter = calloc(1, sizeof *counter);
-    if (list)
-        perfetto->counters = list;
-    if (!list || !counter) {
-        free(counter);
-        return NULL;
-    }
-    counter->perfetto = perfetto;
-    counter->key = *key;
-    list[perfetto->counter_count++] = counter;
+    struct level *counter = levels_of(&perfetto->counters, key);
+    perfetto->packets.failed |= counter == NULL;
     return counter;
 }
 
-static void count(struct perfetto *perfetto, const struct lane_key *key, uint64_t from,
-                  uint64_t end)
+static struct level *depth_of(struct perfetto *perfetto, const rtl_kernel_t *kernel)
 {
-    struct counter_track *counter = counter_of(perfetto, key);
-    if (!counter || !depth_add(&counter->depth, from, end, write_sample, counter))
+    const struct lane_key key = {kernel->process, OF_DEPTH, kernel->queue, kernel->gpu};
+    return counter_of(perfetto, &key);
+}
+
+static void change(struct perfetto *perfetto, struct level *counter, enum later_change change)
+{
+    uint64_t value = change == LATER_MORE ? counter->value + 1 : counter->value - 1;
+    levels_set(&perfetto->counters, counter, perfetto->reached, change == LATER_ZERO ? 0 : value);
+}
+
+/* In the order of time. */
+
+static void add_later(struct perfetto *perfetto, const struct later_item *item)
+{
+    if (!later_add(&perfetto->later, item))
         perfetto->packets.failed = true;
 }
 
-static void count_kernel(struct perfetto *perfetto, const struct export_event *event)
+static void end_slice(struct perfetto *perfetto, uint64_t track, uint64_t time)
+{
+    const struct later_item item = {.time = time, .track = track};
+    add_later(perfetto, &item);
+}
+
+/* Comes to a time: what has changed before is written. */
+static void reach(struct perfetto *perfetto, uint64_t time)
+{
+    levels_until(&perfetto->counters, time, write_sample, perfetto);
+    if (perfetto->reached < time)
+        perfetto->reached = time;
+}
+
+/* Writes what is to come up to `time`, before what begins then. */
+static void write_until(struct perfetto *perfetto, uint64_t time)
+{
+    struct later_item item;
+    while (later_take(&perfetto->later, time, &item)) {
+        reach(perfetto, item.time);
+        if (item.track)
+            packets_end_slice(&perfetto->packets, item.track, item.time);
+        for (unsigned i = 0; i < 2; ++i)
+            if (item.levels[i])
+                change(perfetto, item.levels[i], item.change);
+    }
+    reach(perfetto, time);
+}
+
+/* At the end of a part slices end; what counters have become just now, and will, is for the next
+ * one. */
+static void end_slices(struct perfetto *perfetto)
+{
+    struct later next = {0};
+    struct later_item item;
+    while (later_take(&perfetto->later, UINT64_MAX, &item)) {
+        if (item.track)
+            packets_end_slice(&perfetto->packets, item.track, item.time);
+        item.track = 0;
+        if (item.levels[0] && !later_add(&next, &item))
+            perfetto->packets.failed = true;
+    }
+    later_free(&perfetto->later);
+    perfetto->later = next;
+}
+
+/* A queue is deeper from a kernel's call on, which comes before the kernel, if it has one. */
+static bool is_told(const struct perfetto *perfetto, const rtl_kernel_t *kernel,
+                    const rtl_trace_origin_t *origin)
+{
+    return perfetto->ahead && origin->call && origin->start < kernel->start;
+}
+
+static void look_ahead(void *state, const rtl_kernel_t *kernel, const rtl_trace_origin_t *origin)
+{
+    struct perfetto *perfetto = state;
+    const struct later_item item = {
+        .time = origin->start, .levels = {depth_of(perfetto, kernel)}, .change = LATER_MORE};
+    if (is_told(perfetto, kernel, origin))
+        add_later(perfetto, &item);
+}
+
+/* The end of a kernel is that of its slice, too. */
+static void count_kernel(struct perfetto *perfetto, const struct export_event *event,
+                         struct later_item *end)
 {
     const rtl_kernel_t *kernel = event->kernel;
-    struct lane_key running = {kernel->process, OF_RUNNING, 0, kernel->gpu};
-    struct lane_key depth = {kernel->process, OF_DEPTH, kernel->queue, kernel->gpu};
-    uint64_t call = event->origin.call ? event->origin.start : kernel->start;
-    count(perfetto, &running, kernel->start, kernel->end);
-    count(perfetto, &depth, call < kernel->start ? call : kernel->start, kernel->end);
+    const struct lane_key key = {kernel->process, OF_RUNNING, 0, kernel->gpu};
+    struct level *running = counter_of(perfetto, &key);
+    struct level *depth = depth_of(perfetto, kernel);
+    if (!running || !depth)
+        return;
+    change(perfetto, running, LATER_MORE);
+    if (!is_told(perfetto, kernel, &event->origin))
+        change(perfetto, depth, LATER_MORE);
+    end->levels[0] = running;
+    end->levels[1] = depth;
 }
 
 /* The value while the kernel runs, 0 behind it. */
@@ -344,16 +402,16 @@ static void write_counts(struct perfetto *perfetto, const struct export_event *e
 {
     const rtl_trace_sample_t *sample = event->samples;
     for (uint32_t i = 0; event->sample_count && i < sample->count; ++i) {
-        struct lane_key key = {event->process, OF_COUNTER,
-                               lookup_counter_place(perfetto->export, sample->counters[i]),
-                               event->kernel->gpu};
-        struct counter_track *counter = counter_of(perfetto, &key);
-        if (!counter) {
-            perfetto->packets.failed = true;
+        const struct lane_key key = {event->process, OF_COUNTER,
+                                     lookup_counter_place(perfetto->export, sample->counters[i]),
+                                     event->kernel->gpu};
+        struct level *counter = counter_of(perfetto, &key);
+        const struct later_item end = {
+            .time = event->kernel->end, .levels = {counter}, .change = LATER_ZERO};
+        if (!counter)
             return;
-        }
-        write_sample(counter, event->kernel->start, sample->values[i]);
-        write_sample(counter, event->kernel->end, 0);
+        levels_set(&perfetto->counters, counter, perfetto->reached, sample->values[i]);
+        add_later(perfetto, &end);
     }
 }
 
@@ -387,8 +445,8 @@ static void write_head(struct perfetto *perfetto)
 static void forget(struct perfetto *perfetto)
 {
     packets_forget(&perfetto->packets);
-    for (size_t i = 0; i < perfetto->counter_count; ++i)
-        perfetto->counters[i]->told = false;
+    for (size_t i = 0; i < perfetto->counters.count; ++i)
+        perfetto->counters.list[i]->told = false;
 }
 
 static int begin(struct perfetto *perfetto)
@@ -405,7 +463,7 @@ static int begin(struct perfetto *perfetto)
 
 static int end(struct perfetto *perfetto)
 {
-    packets_until(&perfetto->packets, UINT64_MAX);
+    end_slices(perfetto);
     forget_lanes(perfetto);
     return out_end(&perfetto->out);
 }
@@ -427,7 +485,7 @@ static void write_api(struct perfetto *perfetto, const rtl_api_t *api)
     proto_fixed64(&perfetto->packets.event, EVENT_FLOW,
                   flow_of(perfetto, api->process, api->correlation));
     packets_end_event(&perfetto->packets, api->start);
-    packets_end_slice(&perfetto->packets, track, api->end);
+    end_slice(perfetto, track, api->end);
 }
 
 static void write_value(void *state, const char *name, const struct rtl_value *value)
@@ -456,7 +514,7 @@ static void write_range(struct perfetto *perfetto, const struct export_event *ev
     costs_each(&perfetto->costs, range, write_value, &perfetto->packets);
     packets_end_event(&perfetto->packets, range->start);
     if (!mark && range->end)
-        packets_end_slice(&perfetto->packets, track, range->end);
+        end_slice(perfetto, track, range->end);
 }
 
 static int compare_launches(const void *a, const void *b)
@@ -510,7 +568,7 @@ static void write_launch(struct perfetto *perfetto, const struct export_event *e
                        launch->expected - launch->kernels);
     origin(perfetto, event, true);
     packets_end_event(&perfetto->packets, event->start);
-    packets_end_slice(&perfetto->packets, track, launch->end);
+    end_slice(perfetto, track, launch->end);
     perfetto->packets.failed |= track == 0;
 }
 
@@ -543,11 +601,12 @@ static void write_kernel(struct perfetto *perfetto, const struct export_event *e
                        event->samples->values[i]);
     origin(perfetto, event, launch == NULL);
     packets_end_event(&perfetto->packets, kernel->start);
-    packets_end_slice(&perfetto->packets, track, kernel->end);
+    struct later_item end = {.time = kernel->end, .track = track};
     if (!perfetto->export->no_counters) {
-        count_kernel(perfetto, event);
+        count_kernel(perfetto, event, &end);
         write_counts(perfetto, event);
     }
+    add_later(perfetto, &end);
     perfetto->packets.failed |= track == 0;
 }
 
@@ -566,7 +625,7 @@ static void write_copy(struct perfetto *perfetto, const struct export_event *eve
     packets_word(&perfetto->packets, "engine", copy->engine);
     origin(perfetto, event, true);
     packets_end_event(&perfetto->packets, copy->start);
-    packets_end_slice(&perfetto->packets, track, copy->end);
+    end_slice(perfetto, track, copy->end);
     perfetto->packets.failed |= track == 0;
 }
 
@@ -581,7 +640,7 @@ static int visit(void *state, const struct export_event *event)
     }
     if (status != EXIT_FINE)
         return status;
-    packets_until(&perfetto->packets, event->start);
+    write_until(perfetto, event->start);
     if (event->kind == EXPORT_RANGE)
         write_range(perfetto, event);
     else if (event->kind == EXPORT_API)
@@ -599,13 +658,12 @@ static int write_all(struct perfetto *perfetto)
 {
     int status = begin(perfetto);
     if (status == EXIT_FINE)
-        status =
-            export_walk(perfetto->export, EXPORT_RANGE | EXPORT_API | EXPORT_COPY | EXPORT_KERNEL,
-                        visit, perfetto);
+        status = export_walk_ahead(perfetto->export,
+                                   EXPORT_RANGE | EXPORT_API | EXPORT_COPY | EXPORT_KERNEL, visit,
+                                   perfetto->ahead ? look_ahead : NULL, perfetto);
     if (status != EXIT_FINE)
         return status;
-    for (size_t i = 0; i < perfetto->counter_count; ++i)
-        depth_end(&perfetto->counters[i]->depth, write_sample, perfetto->counters[i]);
+    write_until(perfetto, UINT64_MAX);
     status = end(perfetto);
     if (status == EXIT_FINE && perfetto->untimed)
         say("%s %s left out: nobody took the times", show_things(perfetto->untimed, "copy").text,
@@ -615,11 +673,8 @@ static int write_all(struct perfetto *perfetto)
 
 static void clean(struct perfetto *perfetto)
 {
-    for (size_t i = 0; i < perfetto->counter_count; ++i) {
-        depth_free(&perfetto->counters[i]->depth);
-        free(perfetto->counters[i]);
-    }
-    free((void *)perfetto->counters);
+    levels_free(&perfetto->counters);
+    later_free(&perfetto->later);
     free(perfetto->launch_told);
     packets_free(&perfetto->packets);
     lanes_free(&perfetto->lanes);
@@ -632,6 +687,7 @@ static int run(struct export *export)
     static struct perfetto perfetto;
     perfetto = (struct perfetto){.export = export, .seed = seed_of(export)};
     perfetto.packets = packets_of(&perfetto.out);
+    perfetto.ahead = export->info.calls != 0 && !export->no_counters;
     rtl_status_t status =
         rtlTraceGraphLaunches(export->trace, &perfetto.launches, &perfetto.launch_count);
     perfetto.launch_told = memory_new(perfetto.launch_count + 1, sizeof(bool));

@@ -22,7 +22,6 @@ void packets_forget(struct packets *packets)
 
 void packets_free(struct packets *packets)
 {
-    free(packets->ends);
     packets_forget(packets);
     proto_free(&packets->packet);
     proto_free(&packets->event);
@@ -138,59 +137,8 @@ void packets_word(struct packets *packets, const char *key, const char *value)
     proto_end(&packets->event, begin);
 }
 
-static bool is_before(const struct slice_end *a, const struct slice_end *b)
-{
-    return a->time < b->time;
-}
-
-static bool make_room(struct packets *packets)
-{
-    if (packets->end_count < packets->end_capacity)
-        return true;
-    size_t capacity = packets->end_capacity ? 2 * packets->end_capacity : 64;
-    struct slice_end *ends = realloc(packets->ends, capacity * sizeof *ends);
-    if (!ends)
-        return false;
-    packets->ends = ends;
-    packets->end_capacity = capacity;
-    return true;
-}
-
 void packets_end_slice(struct packets *packets, uint64_t track, uint64_t time)
 {
-    const struct slice_end end = {time, track};
-    if (!make_room(packets)) {
-        packets->failed = true;
-        return;
-    }
-    size_t at = packets->end_count++;
-    for (; at && is_before(&end, &packets->ends[(at - 1) / 2]); at = (at - 1) / 2)
-        packets->ends[at] = packets->ends[(at - 1) / 2];
-    packets->ends[at] = end;
-}
-
-/* Takes the first one away. */
-static void pop(struct packets *packets)
-{
-    size_t count = --packets->end_count;
-    const struct slice_end last = packets->ends[count];
-    size_t at = 0;
-    for (size_t child = 1; child < count; child = 2 * at + 1) {
-        if (child + 1 < count && is_before(&packets->ends[child + 1], &packets->ends[child]))
-            ++child;
-        if (!is_before(&packets->ends[child], &last))
-            break;
-        packets->ends[at] = packets->ends[child];
-        at = child;
-    }
-    packets->ends[at] = last;
-}
-
-void packets_until(struct packets *packets, uint64_t time)
-{
-    while (packets->end_count && packets->ends[0].time <= time) {
-        packets_begin_event(packets, TYPE_END, packets->ends[0].track);
-        packets_end_event(packets, packets->ends[0].time);
-        pop(packets);
-    }
+    packets_begin_event(packets, TYPE_END, track);
+    packets_end_event(packets, time);
 }

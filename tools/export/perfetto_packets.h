@@ -87,18 +87,11 @@ struct interning {
     struct texts texts;
 };
 
-/** The end of a slice. */
-struct slice_end {
-    uint64_t time, track;
-};
-
 struct packets {
     struct out *out;
     struct interning categories, names, keys, strings;
     struct proto packet, event, interned; /**< that are being made */
-    struct slice_end *ends;               /**< to come: a heap, the first one on top */
-    size_t end_count, end_capacity;
-    bool failed; /**< memory was short */
+    bool failed;                          /**< memory was short */
 };
 
 /** Packets that go to `out`. */
@@ -116,12 +109,8 @@ void packets_write(struct packets *packets);
 void packets_begin_event(struct packets *packets, enum event_type type, uint64_t track);
 void packets_end_event(struct packets *packets, uint64_t time);
 
-/** The end of a slice, an event without more: it is written when packets_until comes to its time,
- * so that the slices of a file are in the order of time. */
+/** The end of a slice: an event without more. */
 void packets_end_slice(struct packets *packets, uint64_t track, uint64_t time);
-
-/** Writes what ends up to `time`; before an event that begins then, and at the end of a file. */
-void packets_until(struct packets *packets, uint64_t time);
 
 /** Category of the event; and with its name. */
 void packets_category(struct packets *packets, const char *category);

@@ -13,6 +13,22 @@
 #define PROGRESS_NS     UINT64_C(100000000)
 #define PROGRESS_EVENTS 4096u
 
+/* How many kernels are known before they begin. */
+#define AHEAD_LEAST 4096u
+#define AHEAD_MOST  65536u
+
+struct waiting_kernel {
+    rtl_kernel_t kernel;
+    rtl_trace_origin_t origin;
+};
+
+/* Kernels that `watcher->ahead` has been told of, in a ring. */
+struct waiting {
+    struct waiting_kernel *ring;
+    size_t first, count, capacity;
+    uint64_t longest; /* that a kernel took from its call to its begin, ns */
+};
+
 struct walk {
     struct export *export;
     unsigned kinds; /* those that have an event */
@@ -29,6 +45,9 @@ struct walk {
     rtl_copy_t copy;
     rtl_kernel_t kernel;
     struct samples samples;
+    const struct watcher *watcher;
+    struct waiting waiting;
+    rtl_trace_origin_t origin; /* of `kernel`, if it has waited */
 };
 
 bool export_wants(const struct export *export, uint32_t process)
@@ -73,6 +92,8 @@ struct watcher {
     int (*visit)(void *state, const struct export_event *event);
     /* NULL: kernels are events. */
     int (*visit_run)(void *state, struct rtl_runs *runs, const struct rtl_run *run);
+    /* NULL: nobody is told before. */
+    void (*ahead)(void *state, const rtl_kernel_t *kernel, const rtl_trace_origin_t *origin);
     void *state;
 };
 
@@ -185,7 +206,78 @@ static void end(struct walk *walk)
         rtlKernelIterFree(walk->kernels);
     rtl_runs_free(walk->runs);
     free((void *)walk->launches);
+    free(walk->waiting.ring);
     samples_free(&walk->samples);
+}
+
+static struct waiting_kernel *waiting_at(const struct waiting *waiting, size_t i)
+{
+    return &waiting->ring[(waiting->first + i) % waiting->capacity];
+}
+
+static bool make_room(struct waiting *waiting)
+{
+    if (waiting->count < waiting->capacity)
+        return true;
+    size_t capacity = waiting->capacity ? 2 * waiting->capacity : AHEAD_LEAST;
+    struct waiting_kernel *ring = calloc(capacity, sizeof *ring);
+    if (!ring)
+        return false;
+    for (size_t i = 0; i < waiting->count; ++i)
+        ring[i] = *waiting_at(waiting, i);
+    free(waiting->ring);
+    waiting->ring = ring;
+    waiting->capacity = capacity;
+    waiting->first = 0;
+    return true;
+}
+
+/* Kernels that begin soon are known, twice as far as any kernel before was known from its call on;
+ * what is ahead is in the processor's cache as a rule. */
+static bool are_enough(const struct waiting *waiting)
+{
+    if (waiting->count < AHEAD_LEAST || waiting->count == AHEAD_MOST)
+        return waiting->count == AHEAD_MOST;
+    return waiting_at(waiting, waiting->count - 1)->kernel.start -
+               waiting_at(waiting, 0)->kernel.start >=
+           2 * waiting->longest;
+}
+
+static rtl_status_t fill(struct walk *walk)
+{
+    struct waiting *waiting = &walk->waiting;
+    rtl_status_t status = RTL_OK;
+    while (status == RTL_OK && !are_enough(waiting)) {
+        if (!make_room(waiting))
+            return RTL_E_MEMORY;
+        struct waiting_kernel *last = waiting_at(waiting, waiting->count);
+        const rtl_kernel_t *kernel = &last->kernel;
+        status = rtlKernelNext(walk->kernels, &last->kernel);
+        if (status != RTL_OK || !export_wants(walk->export, kernel->process))
+            continue;
+        status = rtlTraceOrigin(walk->export->trace, kernel->process, kernel->correlation,
+                                &last->origin);
+        walk->watcher->ahead(walk->watcher->state, kernel, &last->origin);
+        if (last->origin.call && kernel->start > last->origin.start + waiting->longest)
+            waiting->longest = kernel->start - last->origin.start;
+        ++waiting->count;
+    }
+    return status;
+}
+
+static rtl_status_t next_waiting(struct walk *walk)
+{
+    rtl_status_t status = fill(walk);
+    if (status != RTL_OK && status != RTL_END)
+        return status;
+    struct waiting *waiting = &walk->waiting;
+    if (waiting->count == 0)
+        return RTL_END;
+    walk->kernel = waiting_at(waiting, 0)->kernel;
+    walk->origin = waiting_at(waiting, 0)->origin;
+    waiting->first = (waiting->first + 1) % waiting->capacity;
+    --waiting->count;
+    return RTL_OK;
 }
 
 static rtl_status_t next_of(struct walk *walk, enum export_kind kind, uint32_t *process)
@@ -212,7 +304,8 @@ static rtl_status_t next_of(struct walk *walk, enum export_kind kind, uint32_t *
         *process = walk->copy.process;
         break;
     default:
-        status = rtlKernelNext(walk->kernels, &walk->kernel);
+        status =
+            walk->watcher->ahead ? next_waiting(walk) : rtlKernelNext(walk->kernels, &walk->kernel);
         *process = walk->kernel.process;
         break;
     }
@@ -292,8 +385,11 @@ static rtl_status_t describe(struct walk *walk, enum export_kind kind, struct ex
     }
     event->kernel = &walk->kernel;
     event->process = walk->kernel.process;
-    rtl_status_t status =
-        rtlTraceOrigin(trace, event->process, walk->kernel.correlation, &event->origin);
+    rtl_status_t status = RTL_OK;
+    if (walk->watcher->ahead)
+        event->origin = walk->origin;
+    else
+        status = rtlTraceOrigin(trace, event->process, walk->kernel.correlation, &event->origin);
     if (status == RTL_OK)
         status = samples_kernel(&walk->samples, trace, &walk->kernel, &event->samples);
     event->sample_count = event->samples != NULL;
@@ -359,9 +455,10 @@ static int visit_all(struct walk *walk, const struct watcher *watcher)
     return result == EXIT_FINE && walk->runs ? visit_runs(walk, watcher, UINT64_MAX) : result;
 }
 
-static struct walk walk_of(struct export *export, unsigned kinds)
+static struct walk walk_of(struct export *export, unsigned kinds, const struct watcher *watcher)
 {
     return (struct walk){.export = export,
+                         .watcher = watcher,
                          .kinds = kinds & EXPORT_ALL,
                          .samples.of_kernels = export->info.kernel_samples != 0,
                          .samples.of_ranges = export->info.range_samples != 0};
@@ -369,7 +466,8 @@ static struct walk walk_of(struct export *export, unsigned kinds)
 
 int export_any(struct export *export, unsigned kinds, bool *any)
 {
-    struct walk walk = walk_of(export, kinds);
+    const struct watcher nobody = {0};
+    struct walk walk = walk_of(export, kinds, &nobody);
     rtl_status_t status = begin(&walk, walk.kinds, false);
     for (unsigned kind = 1; kind & EXPORT_ALL && status == RTL_OK; kind <<= 1)
         if (walk.kinds & kind)
@@ -382,7 +480,7 @@ int export_any(struct export *export, unsigned kinds, bool *any)
 
 static int walk_all(struct export *export, unsigned kinds, const struct watcher *watcher)
 {
-    struct walk walk = walk_of(export, kinds);
+    struct walk walk = walk_of(export, kinds, watcher);
     rtl_status_t status = begin(&walk, walk.kinds, watcher->visit_run != NULL);
     int result = status == RTL_OK ? visit_all(&walk, watcher) : walk_failed(&walk, status);
     end(&walk);
@@ -394,7 +492,17 @@ static int walk_all(struct export *export, unsigned kinds, const struct watcher 
 int export_walk(struct export *export, unsigned kinds,
                 int (*visit)(void *state, const struct export_event *event), void *state)
 {
-    const struct watcher watcher = {visit, NULL, state};
+    const struct watcher watcher = {visit, NULL, NULL, state};
+    return walk_all(export, kinds, &watcher);
+}
+
+int export_walk_ahead(struct export *export, unsigned kinds,
+                      int (*visit)(void *state, const struct export_event *event),
+                      void (*ahead)(void *state, const rtl_kernel_t *kernel,
+                                    const rtl_trace_origin_t *origin),
+                      void *state)
+{
+    const struct watcher watcher = {visit, NULL, ahead, state};
     return walk_all(export, kinds, &watcher);
 }
 
@@ -402,6 +510,6 @@ int export_walk_runs(
     struct export *export, int (*visit)(void *state, const struct export_event *event),
     int (*visit_run)(void *state, struct rtl_runs *runs, const struct rtl_run *run), void *state)
 {
-    const struct watcher watcher = {visit, visit_run, state};
+    const struct watcher watcher = {visit, visit_run, NULL, state};
     return walk_all(export, EXPORT_ALL & ~(unsigned)EXPORT_KERNEL, &watcher);
 }
