@@ -6,6 +6,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/trace_command.h"
+#include "common/written.h"
 #include "store/stats_make.h"
 
 #include <stdio.h>
@@ -23,10 +24,11 @@ static int show(const struct options *options, const struct rtl_stats_done *done
                       open_number(done->kernels), "groups", open_number(done->groups), "bytes",
                       open_number(done->bytes), "graphs", done->graphs),
             EXIT_FINE);
-    (void)printf("%s: statistics of %s kernels in %s groups, %s%s\n", plain(options->path),
-                 show_count(done->kernels).text, show_count(done->groups).text,
-                 show_bytes(done->bytes).text,
-                 done->graphs ? "" : "; by graph there would be too many groups");
+    if (!written_to_none())
+        (void)printf("%s: statistics of %s kernels in %s groups, %s%s\n", plain(options->path),
+                     show_count(done->kernels).text, show_count(done->groups).text,
+                     show_bytes(done->bytes).text,
+                     done->graphs ? "" : "; by graph there would be too many groups");
     return EXIT_FINE;
 }
 

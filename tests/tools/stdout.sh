@@ -16,7 +16,7 @@ forms() {
         "diff t.db t.db" "diff --json t.db t.db" "steps t.db" "steps --json --list t.db" "graph costs t.db" "graph costs --json t.db" "idle t.db" "idle --json t.db" "timeline t.db" "timeline --json t.db" "summary t.db --top 0" \
         "graph list t.db" "graph list --json t.db" "graph list a.db" "graph show t.db 1" "graph show --json t.db 1" \
         "graph show --layers t.db 1" "graph launches t.db 1" "graph launches --json t.db 1" "graph diff t.db 1 1" "graph diff --json t.db 1 1" "graph --help" "graph list --help" \
-        "merge -f m.db a.db" "merge -f --json m.db a.db" "ranges t.db" "ranges --json t.db" "view -n -o page.html a.db" "export -f -F csv -o table.csv a.db" "report -o report.html a.db" "report --json a.db" "export --usage"
+        "merge -f m.db a.db" "index t.db" "index --json t.db" "merge -f --json m.db a.db" "ranges t.db" "ranges --json t.db" "view -n -o page.html a.db" "export -f -F csv -o table.csv a.db" "report -o report.html a.db" "report --json a.db" "export --usage"
     for command in summary info check ranges; do
         printf '%s\n' "$command a.db" "$command --json a.db" "$command t.db"
     done
@@ -51,7 +51,14 @@ while read -r words; do
     told "$words" "No space left on device"
     status=0
     timeout 60 "$rtl" "$@" >&- 2>said.err || status=$?
-    told "$words" "\(closed\|Bad file descriptor\)"
+    case $words in
+    # The result is a file, and nobody wants to hear its name.
+    "merge -f m.db"* | "index t.db" | "view -n -o"* | "export -f "* | "report -o "*)
+        equal "status of 'rtl $words' with a closed standard output" "$status" 0
+        equal "what 'rtl $words' says then" "$(cat said.err)" ""
+        ;;
+    *) told "$words" "\(closed\|Bad file descriptor\)" ;;
+    esac
     # Who reads goes away: nothing is said, whatever SIGPIPE does.
     status=0
     timeout 60 "$rtl" "$@" >&9 2>said.err || status=$?

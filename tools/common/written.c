@@ -4,8 +4,9 @@
 #include "common/say.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* 0, or the errno of what cannot be written. */
 static int flush(void)
@@ -28,4 +29,11 @@ int written(int status)
                                                                   : "a part of it is missing");
     failed = true;
     return EXIT_USAGE;
+}
+
+/* What holds the place of a closed descriptor (main) can only be read. */
+bool written_to_none(void)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    return flags < 0 || (flags & O_ACCMODE) == O_RDONLY;
 }

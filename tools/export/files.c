@@ -5,6 +5,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/written.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,10 +155,10 @@ int export_file_failed(const struct export *export, int error)
                     files->outputs[files->count - 1]->name, say_errno(error));
 }
 
-/* Gives a file its name, and tells it. */
+/* Gives a file its name, and tells it if anybody hears. */
 static int commit(struct output *output)
 {
-    char *name = output_is_file(output) ? strdup(output->name) : NULL;
+    char *name = output_is_file(output) && !written_to_none() ? strdup(output->name) : NULL;
     int status = output_commit(output);
     if (status == EXIT_FINE && name)
         (void)printf("%s\n", show_terminal(stdout) ? plain(name) : name);

@@ -5,6 +5,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/written.h"
 #include "import/rpd.h"
 #include "store/digest.h"
 #include "store/sqlite_path.h"
@@ -101,11 +102,12 @@ static void left_out(uint64_t count, const char *what, const char *whose)
 
 static void tell(const struct options *options, const struct rpd_result *result)
 {
-    (void)printf("%s: %s, %s, %s, %s (RPD %d)\n", plain(options->output),
-                 show_things(result->kernels, "kernel").text,
-                 show_things(result->copies, "copy").text,
-                 show_things(result->calls, "host call").text,
-                 show_things(result->ranges, "range").text, result->version);
+    if (!written_to_none())
+        (void)printf("%s: %s, %s, %s, %s (RPD %d)\n", plain(options->output),
+                     show_things(result->kernels, "kernel").text,
+                     show_things(result->copies, "copy").text,
+                     show_things(result->calls, "host call").text,
+                     show_things(result->ranges, "range").text, result->version);
     if (result->calls)
         say("left out: the arguments of host calls");
     left_out(result->graphs, "launch", "graphs; their kernels are there");

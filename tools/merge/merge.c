@@ -9,6 +9,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/written.h"
 #include "merge/collectives.h"
 #include "store/file.h"
 
@@ -106,7 +107,7 @@ static void tell_clock(const struct rtl_merge_input *input)
 
 static void show_text(const struct options *options)
 {
-    for (size_t i = 0; i < options->count; ++i) {
+    for (size_t i = 0; i < options->count && !written_to_none(); ++i) {
         const struct rtl_merge_input *input = &options->inputs[i];
         (void)printf("%s, host %s: ", plain(input->path),
                      input->host[0] ? plain(input->host) : "unknown");

@@ -13,6 +13,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/trace_command.h"
+#include "common/written.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -162,7 +163,7 @@ static int write_report(const struct options *options, const struct page_frame *
     else
         status = say_fail(EXIT_USAGE, "%s could not be written: %s", name, say_errno(error));
     output_drop(&output);
-    if (status == EXIT_FINE && strcmp(name, "-") != 0)
+    if (status == EXIT_FINE && strcmp(name, "-") != 0 && !written_to_none())
         (void)printf("%s\n", show_terminal(stdout) ? plain(name) : name);
     return status;
 }
