@@ -51,7 +51,8 @@ def begins(database):
     """Times at which the events of each part begin."""
     queries = {"rpd": "SELECT start FROM rocpd_op UNION ALL SELECT start FROM rocpd_api",
                "rocpd": "SELECT start FROM rocpd_kernel_dispatch UNION ALL SELECT start FROM rocpd_memory_copy"
-                        " UNION ALL SELECT start FROM rocpd_region UNION ALL SELECT start FROM rocpd_graph_launch"}
+                        " UNION ALL SELECT start FROM rocpd_region UNION ALL SELECT start FROM rocpd_graph_launch"
+                        " UNION ALL SELECT timestamp FROM rocpd_sample"}
     return [start for start, in database.execute(queries[what])]
 
 
@@ -99,7 +100,7 @@ def check_rpd():
 def check_rocpd():
     parts = [opened(path) for path in paths]
     in_order([begins(part) for part in parts])
-    for table in "event", "arg", "pmc_event", "region", "kernel_dispatch", "memory_copy", "memory_allocate", "graph_launch", "info_process", "info_thread":
+    for table in "event", "arg", "pmc_event", "region", "kernel_dispatch", "memory_copy", "memory_allocate", "graph_launch", "sample", "track", "info_process", "info_thread":
         once(f"ids of rocpd_{table}", everywhere(parts, f"SELECT id FROM rocpd_{table}"))
     once("identities of files", everywhere(parts, "SELECT value FROM rocpd_metadata WHERE tag = 'guid'"))
     same("kernels", joined(everywhere(parts, "SELECT name, start, end, corr_id FROM kernels")), ask(KERNELS))
@@ -108,7 +109,8 @@ def check_rocpd():
     same("numbers of kernels", joined(everywhere(parts, "SELECT dispatch_id FROM kernels")), [(number + 1,) for number in range(len(ask(KERNELS)))])
     same("copies", joined(everywhere(parts, "SELECT start, end, size FROM memory_copies")), ask(COPIES))
     same("host calls", joined(everywhere(parts, "SELECT tid, name, start, end, corr_id FROM regions WHERE category = 'HIP_RUNTIME_API'")), ask(CALLS))
-    same("ranges", joined(everywhere(parts, "SELECT tid, name, start, corr_id FROM regions WHERE category <> 'HIP_RUNTIME_API'")), ask(RANGES))
+    same("ranges", joined(everywhere(parts, """SELECT tid, json_extract(extdata, '$.message'), start, corr_id
+        FROM regions_and_samples WHERE category LIKE 'MARKER_%'""")), ask(RANGES))
     same("launches", joined(everywhere(parts, "SELECT graph_exec_id, start, kernel_dispatch_count FROM graph_launches")), ask(LAUNCHES))
     same("counters", joined(everywhere(parts, "SELECT start, counter_name, counter_value FROM pmc_events")), ask(COUNTED))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""export_readers.py rocpd|rpd RTL TRACE FILE [memory|captured]: what readers of these databases find, by their own joins, keys and JSON paths,
+"""export_readers.py rocpd|rpd RTL TRACE FILE [memory|captured|marks]: what readers of these databases find, by their own joins, keys and JSON paths,
 is what the trace has. `memory` and `captured` are programs: what they did is known here as well."""
 import collections
 import json
@@ -127,9 +127,22 @@ def allocations():
          [(number + 1, "unknown", "unknown") for number in range(len(calls))])
 
 
+def marks():
+    """What takes no time is a sample; the category is its name. Ranges that are open end with the process."""
+    same("samples", read("SELECT name, category, json_extract(extdata, '$.message'), timestamp, tid, corr_id FROM samples"),
+         [("MARKER_CORE_RANGE_API",) * 2 + row for row in ask("SELECT name, start, thread, id FROM ranges WHERE kind = 'mark'")])
+    same("ranges", read("SELECT name, start, end FROM regions"),
+         ask("SELECT name, r.start, coalesce(r.end, p.end) FROM ranges r JOIN processes p USING (process) WHERE kind <> 'mark'"))
+    same("markers by their message", read("SELECT json_extract(extdata, '$.message'), count(*) FROM regions_and_samples GROUP BY 1"),
+         ask("SELECT name, count(*) FROM ranges GROUP BY 1"))
+
+
 def check_rocpd():
     for view, columns in COLUMNS.items():
         read("SELECT " + ", ".join(f'm."{column}"' for column in columns.split()) + f" FROM {view} m")
+    if program == "marks":
+        marks()
+        return
     for view, query in {"kernels": "SELECT start, end FROM kernels", "regions_and_samples": "SELECT start, end FROM api UNION ALL"
                         " SELECT start, end FROM ranges"}.items():
         if program != "memory" or view != "kernels":

@@ -18,6 +18,9 @@ for mode in built captured; do
 done
 "$rtl" trace -q -m full --gpu soft -o memory.db -- "$bin/memory" >traced.out 2>traced.err || fail "the program ended with status $?"
 check rocpd memory memory
+SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so "$rtl" trace -q -m full --gpu soft -o marks.db -- "$bin/roctx_linked" >traced.out 2>traced.err ||
+    fail "the program ended with status $?"
+check rocpd marks marks
 
 # Several files at once: readers join threads and processes by their ids alone.
 for table in process thread; do

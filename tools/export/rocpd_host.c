@@ -187,6 +187,24 @@ static int range_event_row(struct rocpd *rocpd, const rtl_range_t *range, int64_
         rocpd_region_id(range->process, range->parent), range->name);
 }
 
+/* What takes no time is no region in rocprofiler-sdk's files but a sample, on a track of its thread
+ * that is called as its category. A thread's track has the thread's id. */
+static int moment_row(struct rocpd *rocpd, int64_t id, const rtl_range_t *range)
+{
+    int64_t track = rocpd_thread_id(rocpd, range->process, range->thread);
+    int status = database_row(
+        &rocpd->database, ROCPD_TRACK,
+        "INSERT OR IGNORE INTO rocpd_track(id, nid, pid, tid, name_id) VALUES (?1, ?, ?, ?1, ?)",
+        "iiii", track, rocpd_node_id(rocpd, range->process),
+        rocpd_process_id(rocpd, range->process), rocpd_category_id(rocpd, ROCPD_RANGES));
+    if (status != EXIT_FINE)
+        return status;
+    return database_row(
+        &rocpd->database, ROCPD_SAMPLE,
+        "INSERT INTO rocpd_sample(id, track_id, timestamp, event_id) VALUES (?, ?, ?, ?)", "iiii",
+        id, track, (int64_t)range->start, rocpd->events);
+}
+
 static int range_row(struct rocpd *rocpd, const struct export_event *event)
 {
     const rtl_range_t *range = event->range;
@@ -194,8 +212,10 @@ static int range_row(struct rocpd *rocpd, const struct export_event *event)
     int status = range_event_row(rocpd, range, id);
     if (status != EXIT_FINE)
         return status;
-    status = region_row(rocpd, id, range->process, range->thread, range->start,
-                        lookup_range_end(rocpd->export, range), range->name);
+    uint64_t end = lookup_range_end(rocpd->export, range);
+    status = end == range->start ? moment_row(rocpd, id, range)
+                                 : region_row(rocpd, id, range->process, range->thread,
+                                              range->start, end, range->name);
     return status == EXIT_FINE ? rocpd_sample_rows(rocpd, event) : status;
 }
 

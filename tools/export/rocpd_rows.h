@@ -30,6 +30,8 @@ enum rocpd_statement {
     ROCPD_DEVICE_EVENT,
     ROCPD_ARGUMENT,
     ROCPD_REGION,
+    ROCPD_TRACK,
+    ROCPD_SAMPLE,
     ROCPD_KERNEL,
     ROCPD_COPY,
     ROCPD_LAUNCH,
