@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""export_readers.py rocpd|rpd RTL TRACE FILE [memory|captured|marks]: what readers of these databases find, by their own joins, keys and JSON paths,
+"""export_readers.py rocpd|rpd RTL TRACE FILE [memory|captured|marks|devices]: what readers of these databases find, by their own joins, keys and JSON paths,
 is what the trace has. `memory` and `captured` are programs: what they did is known here as well."""
 import collections
 import json
@@ -137,11 +137,18 @@ def marks():
          ask("SELECT name, count(*) FROM ranges GROUP BY 1"))
 
 
+def devices():
+    """The program `memory devices`, by the source of it: on which GPU a stream's memory is; of other memory nobody knows."""
+    mib = 1048576
+    same("memory of streams", read("SELECT agent_type_index, size FROM memory_allocations WHERE type = 'ALLOC'"),
+         [(1, 2 * mib), (0, mib), (None, mib // 16), (None, mib // 16)])
+
+
 def check_rocpd():
     for view, columns in COLUMNS.items():
         read("SELECT " + ", ".join(f'm."{column}"' for column in columns.split()) + f" FROM {view} m")
-    if program == "marks":
-        marks()
+    if program in ("marks", "devices"):
+        {"marks": marks, "devices": devices}[program]()
         return
     for view, query in {"kernels": "SELECT start, end FROM kernels", "regions_and_samples": "SELECT start, end FROM api UNION ALL"
                         " SELECT start, end FROM ranges"}.items():

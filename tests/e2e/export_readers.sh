@@ -21,6 +21,8 @@ check rocpd memory memory
 SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so "$rtl" trace -q -m full --gpu soft -o marks.db -- "$bin/roctx_linked" >traced.out 2>traced.err ||
     fail "the program ended with status $?"
 check rocpd marks marks
+SOFTGPU_DEVICES=2 "$rtl" trace -q -m full --gpu soft -o devices.db -- "$bin/memory" devices >traced.out 2>traced.err || fail "the program ended with status $?"
+check rocpd devices devices
 
 # Several files at once: readers join threads and processes by their ids alone.
 for table in process thread; do

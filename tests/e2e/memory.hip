@@ -5,6 +5,8 @@
 //
 // threads: four threads allocate 1 MiB and free it, 300 times each; what one frees another gets.
 // stopped: 1 MiB, four times; each but the last is freed while recording is stopped.
+// devices: of two GPUs, the last one first, 1 MiB more on each, on a stream of it that a kernel is
+// launched on too; then 64 KiB on a stream without a kernel, and 64 KiB by hipMalloc.
 
 #include "../softgpu/hip/check.h"
 #include "roctx.h"
@@ -51,11 +53,39 @@ void stopped()
     }
 }
 
+int *allocate_on(hipStream_t stream, size_t bytes)
+{
+    void *memory = nullptr;
+    MUST(hipMallocAsync(&memory, bytes, stream));
+    return static_cast<int *>(memory);
+}
+
+void devices()
+{
+    hipStream_t stream = nullptr;
+    for (int gpu = 1; gpu >= 0; gpu--) {
+        MUST(hipSetDevice(gpu));
+        MUST(hipStreamCreate(&stream));
+        int *memory = allocate_on(stream, static_cast<size_t>(gpu + 1) * mib);
+        hip_add<<<1, 64, 0, stream>>>(memory, 64, 1);
+        MUST(hipStreamSynchronize(stream));
+        MUST(hipFreeAsync(memory, stream));
+        MUST(hipStreamSynchronize(stream));
+    }
+    MUST(hipStreamCreate(&stream));
+    (void)allocate_on(stream, mib / 16);
+    (void)allocate(mib / 16);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
+    if (mode == "devices") {
+        devices();
+        return finish();
+    }
     if (mode == "threads") {
         several();
         return finish();

@@ -94,7 +94,9 @@ static int write_events(struct rocpd *rocpd)
     if (status == EXIT_FINE)
         status = export_walk(rocpd->export, EXPORT_LAUNCH | EXPORT_COPY | EXPORT_KERNEL,
                              rocpd_visit_device, rocpd);
-    return status == EXIT_FINE ? database_flush(&rocpd->database) : status;
+    if (status == EXIT_FINE)
+        status = database_flush(&rocpd->database);
+    return status == EXIT_FINE ? rocpd_place_memory(rocpd) : status;
 }
 
 /* Ids of what SQLite numbers are those of the part. */
@@ -155,6 +157,7 @@ static void forget(struct rocpd *rocpd)
     texts_free(&rocpd->hosts);
     texts_free(&rocpd->unknown);
     free(rocpd->objects);
+    free(rocpd->agents_of_streams);
     free(rocpd->names);
 }
 

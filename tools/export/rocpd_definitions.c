@@ -208,6 +208,7 @@ static int write_streams(struct rocpd *rocpd)
     int status = EXIT_FINE;
     if (rtlTraceStreams(rocpd->export->trace, &items, &rocpd->streams) != RTL_OK)
         return open_failed(rocpd->export->trace, rocpd->export->path);
+    rocpd->agents_of_streams = memory_new(rocpd->streams + 1, sizeof *rocpd->agents_of_streams);
     for (size_t i = 0; i < rocpd->streams && status == EXIT_FINE; ++i) {
         (void)snprintf(name, sizeof name, "Stream %u", items[i].stream);
         if (export_wants(rocpd->export, items[i].process))

@@ -87,6 +87,19 @@ static int64_t kernel_id(struct rocpd *rocpd, const rtl_kernel_t *kernel, int64_
     return id;
 }
 
+/* A stream is of one device, which its kernels tell; but the NULL stream and that of each thread
+ * (hipStreamLegacy 1, hipStreamPerThread 2) are there for all. */
+static void note_stream(struct rocpd *rocpd, const struct export_event *event, int64_t stream,
+                        int64_t agent)
+{
+    if ((size_t)stream > rocpd->streams || rocpd->agents_of_streams[stream] != 0 ||
+        event->kernel->graph != RTL_TRACE_NONE)
+        return;
+    bool single = lookup_stream(rocpd->export, event->process, event->origin.stream) > 2;
+    if (!single || (size_t)agent <= rocpd->agents)
+        rocpd->agents_of_streams[stream] = single ? agent : -1;
+}
+
 /* Ids of executable graphs count from 1 there as here; those of nodes do there, from 0 here. */
 static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
 {
@@ -98,15 +111,19 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
     int status = rocpd_event_row(rocpd, ROCPD_KERNELS, source.stack, source.parent);
     if (status != EXIT_FINE)
         return status;
+    int64_t agent =
+        rocpd_agent_id(rocpd, event->process, agent_of_queue(rocpd, event->process, kernel->queue));
+    int64_t stream = rocpd_stream_id(rocpd, event->process, event->origin.stream);
+    note_stream(rocpd, event, stream, agent);
     const int64_t row[] = {
         rocpd_node_id(rocpd, event->process),
         rocpd_process_id(rocpd, event->process),
         source.thread,
-        rocpd_agent_id(rocpd, event->process, agent_of_queue(rocpd, event->process, kernel->queue)),
+        agent,
         symbol,
         ++rocpd->dispatches,
         rocpd_queue_id(rocpd, event->process, kernel->queue),
-        rocpd_stream_id(rocpd, event->process, event->origin.stream),
+        stream,
         (int64_t)kernel->start,
         (int64_t)kernel->end,
         (int64_t)kernel->private_size,

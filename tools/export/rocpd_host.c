@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The call that takes memory of its stream's device. */
+#define FROM_STREAM "hipMallocAsync"
+
 static int region_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_t thread,
                       uint64_t start, uint64_t end, const char *name)
 {
@@ -162,6 +165,21 @@ static int allocation_row(struct rocpd *rocpd, const rtl_api_t *api,
         rocpd_stream_id(rocpd, api->process, api->stream), rocpd->events);
 }
 
+int rocpd_place_memory(struct rocpd *rocpd)
+{
+    int status = EXIT_FINE;
+    for (size_t i = 0; i < rocpd->streams && rocpd->pooled && status == EXIT_FINE; ++i)
+        if (rocpd->agents_of_streams[i + 1] > 0)
+            status = database_row(
+                &rocpd->database, ROCPD_ALLOCATION_AGENT,
+                "UPDATE rocpd_memory_allocate AS m SET agent_id = ? WHERE stream_id = ? AND"
+                " type = 'ALLOC' AND EXISTS (SELECT 1 FROM rocpd_event e JOIN rocpd_region r"
+                " ON r.id = e.stack_id JOIN rocpd_string s ON s.id = r.name_id"
+                " WHERE e.id = m.event_id AND s.string = '" FROM_STREAM "')",
+                "ii", rocpd->agents_of_streams[i + 1], (int64_t)i + 1);
+    return status;
+}
+
 static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
 {
     int64_t id = rocpd_region_id(api->process, api->correlation);
@@ -171,8 +189,10 @@ static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
     if (status == EXIT_FINE)
         status = argument_rows(rocpd, api);
     struct memory_call memory;
-    if (status == EXIT_FINE && memory_call(api, &memory) && memory.pointer)
+    if (status == EXIT_FINE && memory_call(api, &memory) && memory.pointer) {
+        rocpd->pooled |= strcmp(api->name, FROM_STREAM) == 0;
         status = allocation_row(rocpd, api, &memory);
+    }
     return status;
 }
 

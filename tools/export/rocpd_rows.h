@@ -36,6 +36,7 @@ enum rocpd_statement {
     ROCPD_COPY,
     ROCPD_LAUNCH,
     ROCPD_ALLOCATION,
+    ROCPD_ALLOCATION_AGENT,
     ROCPD_PMC,
     ROCPD_PMC_EVENT,
     ROCPD_FIND_REGION
@@ -70,6 +71,9 @@ struct rocpd {
     int64_t *names; /**< string ids of the names of symbols, by place; 0: not yet */
     struct rocpd_last node, range, call;
     bool *objects; /**< code objects that are written, by id */
+    /** The agent of a stream, by its id: 0 not known, -1 the stream has no single one. */
+    int64_t *agents_of_streams;
+    bool pooled; /**< memory was allocated of a stream's agent */
 };
 
 /** The id of a text in a list; `*added` if it is new there. */
@@ -108,5 +112,9 @@ int rocpd_symbol_row(struct rocpd *rocpd, int64_t id, const rtl_symbol_t *symbol
  * copies and kernels, which look for theirs among those that have been written. */
 int rocpd_visit_host(void *state, const struct export_event *event);
 int rocpd_visit_device(void *state, const struct export_event *event);
+
+/** When all events of a file have been visited and written: fills in the agents of memory that
+ * came to be known by what streams did. */
+int rocpd_place_memory(struct rocpd *rocpd);
 
 #endif

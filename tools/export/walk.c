@@ -13,7 +13,7 @@
 #define PROGRESS_NS     UINT64_C(100000000)
 #define PROGRESS_EVENTS 4096u
 
-/* How many kernels are known before they begin. */
+/* How many kernels are known before they begin; powers of two. */
 #define AHEAD_LEAST 4096u
 #define AHEAD_MOST  65536u
 
@@ -25,8 +25,8 @@ struct waiting_kernel {
 /* Kernels that `watcher->ahead` has been told of, in a ring. */
 struct waiting {
     struct waiting_kernel *ring;
-    size_t first, count, capacity;
-    uint64_t longest; /* that a kernel took from its call to its begin, ns */
+    size_t first, count, capacity; /* a power of two */
+    uint64_t longest;              /* that a kernel took from its call to its begin, ns */
 };
 
 struct walk {
@@ -212,7 +212,7 @@ static void end(struct walk *walk)
 
 static struct waiting_kernel *waiting_at(const struct waiting *waiting, size_t i)
 {
-    return &waiting->ring[(waiting->first + i) % waiting->capacity];
+    return &waiting->ring[(waiting->first + i) & (waiting->capacity - 1)];
 }
 
 static bool make_room(struct waiting *waiting)
@@ -275,7 +275,7 @@ static rtl_status_t next_waiting(struct walk *walk)
         return RTL_END;
     walk->kernel = waiting_at(waiting, 0)->kernel;
     walk->origin = waiting_at(waiting, 0)->origin;
-    waiting->first = (waiting->first + 1) % waiting->capacity;
+    waiting->first = (waiting->first + 1) & (waiting->capacity - 1);
     --waiting->count;
     return RTL_OK;
 }
