@@ -106,6 +106,8 @@ def check_rocpd():
     same("kernels", joined(everywhere(parts, "SELECT name, start, end, corr_id FROM kernels")), ask(KERNELS))
     same("threads of kernels", joined(everywhere(parts, "SELECT tid, start FROM kernels WHERE corr_id > 0")),
          ask("SELECT a.thread, k.start FROM kernels k JOIN api a USING (process, correlation)"))
+    same("ranges of kernels", joined(everywhere(parts, "SELECT region, start FROM kernels")),
+         ask("SELECT coalesce(r.name, k.name), k.start FROM kernels k LEFT JOIN ranges r ON r.process = k.process AND r.id = k.range"))
     same("numbers of kernels", joined(everywhere(parts, "SELECT dispatch_id FROM kernels")), [(number + 1,) for number in range(len(ask(KERNELS)))])
     same("copies", joined(everywhere(parts, "SELECT start, end, size FROM memory_copies")), ask(COPIES))
     same("host calls", joined(everywhere(parts, "SELECT tid, name, start, end, corr_id FROM regions WHERE category = 'HIP_RUNTIME_API'")), ask(CALLS))

@@ -31,6 +31,8 @@ static int add(void *state, const struct export_event *event)
     }
     parts->planned += parts->weigh(parts->state, event);
     parts->last = event->start;
+    if (event->origin.call && event->origin.start < parts->reach)
+        parts->reach = event->origin.start;
     return EXIT_FINE;
 }
 
@@ -51,11 +53,29 @@ int parts_next(struct parts *parts, unsigned kinds, uint64_t fixed, parts_weigh 
             export->exporter->name, show_bytes(fixed).text, show_bytes(size).text);
     parts->planned = 0;
     parts->last = 0;
+    parts->reach = export->from;
     parts->room = size - fixed;
     parts->weigh = weigh;
     parts->state = state;
     int status = export_walk(export, kinds, add, parts);
     return status == FULL ? EXIT_FINE : status;
+}
+
+int parts_earlier(struct parts *parts, unsigned kinds,
+                  int (*visit)(void *state, const struct export_event *event), void *state)
+{
+    struct export *export = parts->export;
+    const uint64_t since = export->since;
+    const uint64_t to = export->to;
+    if (since == 0)
+        return EXIT_FINE;
+    export->from = parts->reach > parts->from ? parts->reach : parts->from;
+    export->to = since;
+    export->since = 0;
+    int status = export_walk(export, kinds, visit, state);
+    export->from = export->since = since;
+    export->to = to;
+    return status;
 }
 
 void parts_took(struct parts *parts, uint64_t bytes)

@@ -23,6 +23,7 @@ struct parts {
     parts_weigh weigh;
     void *state;
     uint64_t room, last;
+    uint64_t reach; /**< when the first call was made of which something is in the part */
 };
 
 /** Begins; the times are those of the whole export again when it ends. */
@@ -34,6 +35,11 @@ void parts_end(struct parts *parts);
  * not parted. Without --split-size, and of the last part, the window is all that is left. Returns
  * EXIT_FINE, or EXIT_USAGE when a sentence has been said. */
 int parts_next(struct parts *parts, unsigned kinds, uint64_t fixed, parts_weigh weigh, void *state);
+
+/** Visits the events of `kinds` that are in earlier parts and were going on when the first of the
+ * calls was made of which something is in this part. */
+int parts_earlier(struct parts *parts, unsigned kinds,
+                  int (*visit)(void *state, const struct export_event *event), void *state);
 
 /** Tells what the events of the part have taken: the next ones are planned by that. */
 void parts_took(struct parts *parts, uint64_t bytes);

@@ -130,6 +130,10 @@ static int write_rows(struct rocpd *rocpd, struct parts *parts)
     int status = parts_next(parts, EXPORT_ALL, before + size_of_views(rocpd), weigh, rocpd);
     if (status == EXIT_FINE)
         status = number_rows(rocpd, parts->number);
+    if (status == EXIT_FINE && parts->number > 1)
+        status = rocpd_begin_earlier(rocpd);
+    if (status == EXIT_FINE)
+        status = parts_earlier(parts, EXPORT_RANGE, rocpd_visit_earlier, rocpd);
     if (status == EXIT_FINE)
         status = write_events(rocpd);
     if (status == EXIT_FINE)

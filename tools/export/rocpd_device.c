@@ -11,7 +11,7 @@ struct source {
     int64_t thread, region_name, stack, parent;
 };
 
-/* A region that was written: thread and name. */
+/* A region that was written, or a range of an earlier part: thread and name. */
 static bool find_region(struct rocpd *rocpd, struct rocpd_last *last, int64_t id)
 {
     int64_t found[2];
@@ -20,7 +20,10 @@ static bool find_region(struct rocpd *rocpd, struct rocpd_last *last, int64_t id
     if (last->key == id)
         return true;
     if (!database_find(&rocpd->database, ROCPD_FIND_REGION,
-                       "SELECT tid, name_id FROM rocpd_region WHERE id = ?", id, found, 2))
+                       "SELECT tid, name_id FROM rocpd_region WHERE id = ?", id, found, 2) &&
+        !(rocpd->earlier &&
+          database_find(&rocpd->database, ROCPD_FIND_EARLIER,
+                        "SELECT tid, name_id FROM temp.earlier WHERE id = ?", id, found, 2)))
         return false;
     *last = (struct rocpd_last){.key = id, .id = found[0], .other = found[1]};
     return true;

@@ -239,6 +239,24 @@ static int range_row(struct rocpd *rocpd, const struct export_event *event)
     return status == EXIT_FINE ? rocpd_sample_rows(rocpd, event) : status;
 }
 
+int rocpd_begin_earlier(struct rocpd *rocpd)
+{
+    rocpd->earlier = true;
+    return database_run(&rocpd->database,
+                        "CREATE TEMP TABLE earlier(id INTEGER PRIMARY KEY, tid, name_id)");
+}
+
+int rocpd_visit_earlier(void *state, const struct export_event *event)
+{
+    struct rocpd *rocpd = state;
+    const rtl_range_t *range = event->range;
+    return database_row(&rocpd->database, ROCPD_EARLIER,
+                        "INSERT INTO temp.earlier(id, tid, name_id) VALUES (?, ?, ?)", "iii",
+                        rocpd_region_id(range->process, range->id),
+                        rocpd_thread_id(rocpd, range->process, range->thread),
+                        rocpd_string_id(rocpd, range->name));
+}
+
 int rocpd_visit_host(void *state, const struct export_event *event)
 {
     struct rocpd *rocpd = state;

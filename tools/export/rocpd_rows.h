@@ -39,7 +39,9 @@ enum rocpd_statement {
     ROCPD_ALLOCATION_AGENT,
     ROCPD_PMC,
     ROCPD_PMC_EVENT,
-    ROCPD_FIND_REGION
+    ROCPD_FIND_REGION,
+    ROCPD_EARLIER,
+    ROCPD_FIND_EARLIER
 };
 
 enum rocpd_category {
@@ -73,7 +75,8 @@ struct rocpd {
     bool *objects; /**< code objects that are written, by id */
     /** The agent of a stream, by its id: 0 not known, -1 the stream has no single one. */
     int64_t *agents_of_streams;
-    bool pooled; /**< memory was allocated of a stream's agent */
+    bool earlier; /**< there may be ranges of earlier parts */
+    bool pooled;  /**< memory was allocated of a stream's agent */
 };
 
 /** The id of a text in a list; `*added` if it is new there. */
@@ -112,6 +115,11 @@ int rocpd_symbol_row(struct rocpd *rocpd, int64_t id, const rtl_symbol_t *symbol
  * copies and kernels, which look for theirs among those that have been written. */
 int rocpd_visit_host(void *state, const struct export_event *event);
 int rocpd_visit_device(void *state, const struct export_event *event);
+
+/** And of ranges that are in earlier parts, which kernels and copies have as their regions all the
+ * same; rocpd_begin_earlier comes before it. */
+int rocpd_begin_earlier(struct rocpd *rocpd);
+int rocpd_visit_earlier(void *state, const struct export_event *event);
 
 /** When all events of a file have been visited and written: fills in the agents of memory that
  * came to be known by what streams did. */
