@@ -24,3 +24,15 @@ const char *rtl_rank(void)
         rank = value_of(names[i]);
     return rank ? rank : "";
 }
+
+bool rtl_rank_is_of_several(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
+                                        "WORLD_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *size = value_of(names[i]);
+        if (size && strtoul(size, NULL, 10) > 1)
+            return rtl_rank()[0] != '\0';
+    }
+    return false;
+}

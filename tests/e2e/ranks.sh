@@ -16,16 +16,16 @@ job() {
 job four.db 4
 job late.db 3 1
 
-# Each rank for itself, and one trace of them.
+# Each rank for itself, in a trace that is named after it, and one trace of them.
 rm -f meeting
 for rank in 0 1 2; do
-    RANK=$rank "$rtl" trace -q -m full --gpu soft -o apart-%r.db -- "$bin/ranks" $rank 3 meeting >"apart-$rank.out" 2>&1 &
+    OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 "$rtl" trace -q -m full --gpu soft -- "$bin/ranks" $rank 3 meeting >"apart-$rank.out" 2>&1 &
     ranks+=($!)
 done
 for rank in "${ranks[@]}"; do
     wait "$rank" || fail "a rank ended with status $?: $(cat apart-*.out)"
 done
-"$rtl" merge merged.db apart-0.db apart-1.db apart-2.db >merge.out || fail "the traces could not be merged"
+"$rtl" merge merged.db trace-0.db trace-1.db trace-2.db >merge.out || fail "the traces could not be merged"
 
 /usr/bin/python3 "$here/ranks.py" "$rtl" four.db late.db merged.db || fail "the ranks are not those of the job"
 
@@ -36,7 +36,7 @@ refused() {
     equal "status of ${*:2}" $status 2
     equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
 }
-refused "apart-0.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks apart-0.db
+refused "trace-0.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks trace-0.db
 refused "four.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks --rank 2 four.db
 refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not 'token'" ranks --by token four.db
 refused "--list goes with --json" ranks --list four.db

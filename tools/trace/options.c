@@ -37,7 +37,9 @@ enum {
 static const struct argp_option option_list[] = {
     {"mode", 'm', "MODE", 0, "what is recorded: lite, standard, hip or full (the default)", 0},
     {"output", 'o', "FILE", 0,
-     "the trace, trace.db by default; %p is the program's process id, %h the host, %r the rank", 0},
+     "the trace, trace.db by default (trace-%r.db as one of several ranks); %p is the program's "
+     "process id, %h the host, %r the rank",
+     0},
     {"force", 'f', NULL, 0, "replace FILE if it exists", 0},
     {"gpu", KEY_GPU, "WHICH", 0,
      "real, soft (the software GPU) or auto (the default: what the environment leads to)", 0},

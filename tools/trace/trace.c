@@ -9,6 +9,7 @@
 #include "common/limits.h"
 #include "common/output.h"
 #include "common/plain.h"
+#include "common/rank.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/user_tasks.h"
@@ -176,7 +177,10 @@ static const char *output_pattern(const struct trace_options *options)
     const char *pattern = options->output ? options->output : secure_getenv("RTL_OUTPUT");
     if (options->output)
         return pattern;
-    return pattern && pattern[0] ? pattern : "trace.db";
+    if (pattern && pattern[0])
+        return pattern;
+    /* Of several that a launcher started each has one: they may share the folder. */
+    return rtl_rank_is_of_several() ? "trace-%r.db" : "trace.db";
 }
 
 /* Finds the output's name, and makes the file before the program runs. */
