@@ -6,11 +6,13 @@
 
 #include "kineto/members.h"
 #include "kineto/session.h"
+#include "kineto/text.h"
 
 #include <libkineto.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <cxxabi.h>
 #include <map>
 #include <memory>
@@ -28,11 +30,16 @@ using libkineto::GenericTraceActivity;
 
 const char *const profiler_name = "PrivateUse1 plugins";
 
+// A member that Kineto writes itself, next to a record's own.
+const char *const kinetos_own = "External id";
+
 // Rows of device d of vendor v are those of device v * this + d.
 constexpr uint64_t devices_of_a_vendor = 1000;
 
 // Flows count from here.
 constexpr uint32_t first_flow = 1U << 30U;
+
+constexpr size_t longest_mangled = 2048;
 
 constexpr int64_t first_stream_row = 1 << 20; // of the order in which rows are shown
 
@@ -94,12 +101,24 @@ bool is_device(const pu1_item_t &item)
     return (PU1_KIND_BIT(item.record.kind) & PU1_DEVICE_KINDS) != 0;
 }
 
+// Only what is a mangled name, for "i" is a type, too; and not without end, for a short one can
+// stand for a very long one.
 std::string demangled(const char *name)
 {
     int status = 0;
+    if (std::strncmp(name, "_Z", 2) != 0 || std::strlen(name) > longest_mangled) {
+        return name;
+    }
     std::unique_ptr<char, void (*)(void *)> plain(
         abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
     return status == 0 && plain != nullptr ? plain.get() : name;
+}
+
+std::string shown_name(const char *name)
+{
+    std::string text = demangled(name);
+    pu1_plain_name(text.data());
+    return text.c_str();
 }
 
 // An aggregate in newer releases, with the numbers in another order: the name is its fourth member
@@ -189,7 +208,7 @@ class Session : public libkineto::IActivityProfilerSession
         for (const auto &[row, vendor] : rows_) {
             infos.push_back(make_resource<libkineto::ResourceInfo>(
                 row.first, row.second, first_stream_row + row.second,
-                std::string(vendors()->items[vendor].api.vendor) + " stream " +
+                shown_name(vendors()->items[vendor].api.vendor) + " stream " +
                     std::to_string(row.second)));
         }
         return infos;
@@ -313,18 +332,22 @@ class Session : public libkineto::IActivityProfilerSession
     static void describe(GenericTraceActivity &activity, const pu1_item_t &item)
     {
         activity.addMetadata("correlation", std::to_string(item.record.correlation_id));
-        const char *at = item.record.metadata;
+        std::string text = item.record.metadata != nullptr ? item.record.metadata : "{}";
+        pu1_plain_object(text.data());
+        const char *at = text.c_str();
         pu1_member_t member = {};
-        while (at != nullptr && pu1_next_member(&at, &member)) {
-            activity.addMetadata(std::string(member.key, member.key_length),
-                                 std::string(member.value, member.value_length));
+        while (pu1_next_member(&at, &member)) {
+            std::string key(member.key, member.key_length);
+            if (key != kinetos_own) {
+                activity.addMetadata(key, std::string(member.value, member.value_length));
+            }
         }
     }
 
     void add(const pu1_item_t &item, const libkineto::getLinkedActivityCallback &linked)
     {
         const pu1ActivityRecord &record = item.record;
-        buffer_->emplace_activity(buffer_->span, type_of(record.kind), demangled(record.name));
+        buffer_->emplace_activity(buffer_->span, type_of(record.kind), shown_name(record.name));
         GenericTraceActivity &activity = *buffer_->activities.back();
         activity.startTime = static_cast<int64_t>(record.start_time);
         activity.endTime = static_cast<int64_t>(record.end_time);

@@ -1,6 +1,7 @@
 #include "kineto/chrome.h"
 
 #include "kineto/members.h"
+#include "kineto/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,32 +65,17 @@ static bool gather(struct writer *writer)
 
 /* ---- pieces of JSON ---- */
 
-/* How many bytes of a character of UTF-8 are at `at`; 0 if there is none. */
-static size_t character(const unsigned char *at)
-{
-    static const unsigned char least[] = {0, 0, 0x80, 0xa0, 0x90};
-    size_t length = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-    if (length <= 1 || *at > 0xf4)
-        return *at > 0xf4 ? 0 : length;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((*at == 0xe0 || *at == 0xf0) && at[1] < least[length])
-        return 0;
-    return (*at == 0xed && at[1] > 0x9f) || (*at == 0xf4 && at[1] > 0x8f) ? 0 : length;
-}
-
 static void write_text(FILE *file, const char *text)
 {
     (void)fputc('"', file);
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
-        size_t length = character(at);
+    for (const char *at = text; *at != '\0';) {
+        size_t length = pu1_character(at);
         if (length == 0)
             (void)fputs("\\ufffd", file);
         else if (*at == '"' || *at == '\\')
             (void)fprintf(file, "\\%c", *at);
-        else if (*at < 0x20)
-            (void)fprintf(file, "\\u%04x", *at);
+        else if ((unsigned char)*at < 0x20)
+            (void)fprintf(file, "\\u%04x", (unsigned)*at);
         else
             (void)fwrite(at, 1, length, file);
         at += length > 0 ? length : 1;

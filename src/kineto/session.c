@@ -1,6 +1,7 @@
 #include "kineto/session.h"
 
 #include "kineto/members.h"
+#include "kineto/text.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -46,6 +47,7 @@ static _Atomic uint32_t session_number; /* of the last one that has started */
 
 /* ---- what vendors call ---- */
 
+/* In UTF-8, whatever the vendor's is. */
 static const char *copy_text(pu1_session_t *session, const char *text)
 {
     size_t size = strlen(text) + 1;
@@ -60,6 +62,7 @@ static const char *copy_text(pu1_session_t *session, const char *text)
     }
     char *copy = chunk->bytes + chunk->used;
     memcpy(copy, text, size);
+    pu1_mend_utf8(copy);
     chunk->used += size;
     return copy;
 }

@@ -25,9 +25,9 @@ extern "C" {
 #define PU1_ALL_KINDS                                                                              \
     (PU1_DEVICE_KINDS | PU1_KIND_BIT(PRIVATEUSE1_RUNTIME) | PU1_KIND_BIT(PRIVATEUSE1_DRIVER))
 
-/** A record with its vendor's place in pu1_vendors_t. The texts are the session's; `name` is never
- * NULL, and `metadata` is NULL or a JSON object. The kind is one that this version knows, and the
- * end is not before the start. */
+/** A record with its vendor's place in pu1_vendors_t. The texts are the session's, and valid
+ * UTF-8; `name` is never NULL, and `metadata` is NULL or a JSON object. The kind is one that this
+ * version knows, and the end is not before the start. */
 typedef struct pu1_item {
     pu1ActivityRecord record;
     size_t vendor;

@@ -7,6 +7,7 @@
 #include "intercept/callbacks/external.h"
 #include "kineto/members.h"
 #include "kineto/session.h"
+#include "kineto/text.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -110,6 +111,97 @@ const char *Members_ComeOneByOne(void)
     CHECK(!pu1_next_member(&at, &member));
     at = "{}";
     CHECK(!pu1_next_member(&at, &member));
+    return NULL;
+}
+
+/* ---- texts ---- */
+
+const char *Text_KnowsTheCharactersOfRfc3629(void);
+const char *Text_KnowsTheCharactersOfRfc3629(void)
+{
+    static const char *const good[] = {"a",
+                                       "\x7f",
+                                       "\xc2\x80",
+                                       "\xdf\xbf",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xee\x80\x80",
+                                       "\xef\xbf\xbf",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"\x80",
+                                      "\xbf",
+                                      "\xc0\x80",
+                                      "\xc1\xbf",
+                                      "\xc2",
+                                      "\xc2\x41",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xe2\x82",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xff",
+                                      "\xf0\x90\x80"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(pu1_character(good[i]) == strlen(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(pu1_character(bad[i]) == 0);
+    CHECK(pu1_character("") == 1);
+    return NULL;
+}
+
+static bool becomes(void (*rewrite)(char *text), const char *text, const char *wanted)
+{
+    char copy[1024];
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    rewrite(copy);
+    return strcmp(copy, wanted) == 0;
+}
+
+const char *Text_NamesArePlain(void);
+const char *Text_NamesArePlain(void)
+{
+    CHECK(becomes(pu1_mend_utf8, "\xc3\xa9\n\"\xc3\"\xe2\x82z\xff", "\xc3\xa9\n\"?\"??z?"));
+    CHECK(becomes(pu1_plain_name, "operator\"\" _x", "operator'' _x"));
+    CHECK(becomes(pu1_plain_name, "C:\\a\nb\x7f\x01\xff\xc3\xa9", "C:/a b  ?\xc3\xa9"));
+    CHECK(becomes(pu1_plain_name, "", ""));
+    return NULL;
+}
+
+const char *Text_ObjectsHaveNoBackslash(void);
+const char *Text_ObjectsHaveNoBackslash(void)
+{
+    static const char *const pairs[][2] = {
+        {"{}", "{}"},
+        {"{\"q\\\"z\": \"a\\\\b\\/c\"}", "{\"q'z\": \"a/b/c\"}"},
+        {"{\"a\":\n[1, -2.5e+10, true, null]}", "{\"a\": [1, -2.5e+10, true, null]}"},
+        {"{\"a\": \"\\b\\f\\n\\r\\t\\u0000\\u001F\\u007f\"}", "{\"a\": \"        \"}"},
+        {"{\"a\": \"\\u0022\\u005c\\u0041\"}", "{\"a\": \"'/A\"}"},
+        {"{\"a\": \"\\u00e9\\u20AC\\uD83D\\uDE00\"}",
+         "{\"a\": \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}"},
+        {"{\"a\": \"\\ud800\\u0041\\udc00\\ud800\\ud800\\udc00\"}",
+         "{\"a\": \"?A??\xf0\x90\x80\x80\"}"},
+        {"{\"a\": \"\xc3\"}", "{\"a\": \"?\"}"},
+        {"{\"\xff\": \"\xed\xa0\x80\xc3\xa9\"}", "{\"?\": \"???\xc3\xa9\"}"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        CHECK(pu1_is_object(pairs[i][0]) && pu1_is_object(pairs[i][1]));
+        CHECK(becomes(pu1_plain_object, pairs[i][0], pairs[i][1]));
+    }
+    return NULL;
+}
+
+/* Python reads no integer of more than 4300 digits. */
+const char *Text_NumbersAreNotLong(void);
+const char *Text_NumbersAreNotLong(void)
+{
+    char text[1024], wanted[1024];
+    (void)snprintf(text, sizeof text, "{\"a\": 1%0399d, \"b\": [2]}", 0);
+    CHECK(becomes(pu1_plain_object, text, text));
+    (void)snprintf(text, sizeof text, "{\"a\": 1%0400d, \"b\": [2]}", 0);
+    (void)snprintf(wanted, sizeof wanted, "{\"a\": null, \"b\": [2]}");
+    CHECK(becomes(pu1_plain_object, text, wanted));
     return NULL;
 }
 
