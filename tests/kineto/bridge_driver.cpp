@@ -1,9 +1,9 @@
 // bridge_driver BRIDGE CASE: Kineto's part in the bridge's life (the library BRIDGE, opened as
 // ctypes would), with OpenReg as the device. What is wrong is said on stderr; the status is then 1.
 
-#include "kineto/openreg/openreg.h"
+#include "stand_in.h"
 
-#include <libkineto.h>
+#include "kineto/openreg/openreg.h"
 
 #include <atomic>
 #include <cstdio>
@@ -17,33 +17,6 @@
 #include <unistd.h>
 
 using namespace libkineto;
-
-namespace libkineto
-{
-
-class ActivityLogger
-{
-  public:
-    std::vector<const GenericTraceActivity *> activities;
-};
-
-class Config
-{
-};
-
-// In the real one of these lie in the library that the bridge is linked with.
-void GenericTraceActivity::log(ActivityLogger &logger) const
-{
-    logger.activities.push_back(this);
-}
-
-LibkinetoApi &api()
-{
-    static LibkinetoApi api;
-    return api;
-}
-
-} // namespace libkineto
 
 namespace
 {
@@ -113,7 +86,7 @@ struct Operations {
     }
 };
 
-size_t count(const ActivityLogger &logger, ActivityType type, const char *name = nullptr)
+size_t count(const Recorder &logger, ActivityType type, const char *name = nullptr)
 {
     size_t number = 0;
     for (const auto *activity : logger.activities) {
@@ -127,7 +100,7 @@ bool is_device(const GenericTraceActivity &activity)
     return activity.type() != ActivityType::PRIVATEUSE1_RUNTIME;
 }
 
-void check_flows(const ActivityLogger &logger, size_t ends)
+void check_flows(const Recorder &logger, size_t ends)
 {
     std::multiset<int64_t> starts, ended;
     for (const auto *activity : logger.activities) {
@@ -148,7 +121,7 @@ void check_flows(const ActivityLogger &logger, size_t ends)
     CHECK(ended.size() == ends);
 }
 
-void check_rows(const ActivityLogger &logger)
+void check_rows(const Recorder &logger)
 {
     for (const auto *activity : logger.activities) {
         CHECK(activity->duration() >= 0 && activity->traceSpan() != nullptr);
@@ -201,7 +174,7 @@ void run_trace(IActivityProfiler &profiler)
     session->stop();
     int64_t end = now();
     must(openregSpin("after", 10, stream));
-    ActivityLogger logger;
+    Recorder logger;
     session->processTrace(
         logger, [&](int32_t id) { return operations.find(id); }, begin, end);
     CHECK(session->errors().empty());
@@ -268,7 +241,7 @@ void run_window(IActivityProfiler &profiler)
     must(openregSpin("outside", 100, nullptr));
     holding = false;
     session->stop();
-    ActivityLogger logger;
+    Recorder logger;
     session->processTrace(logger, nullptr, begin, end);
     CHECK(count(logger, ActivityType::CONCURRENT_KERNEL) == 2);
     CHECK(count(logger, ActivityType::CONCURRENT_KERNEL, "within") == 1);
@@ -292,7 +265,7 @@ void run_configure(IActivityProfiler &profiler)
         must(openregMemsetAsync(memory, 1, 8, nullptr));
         must(openregMemcpyAsync(memory, memory + 8, 8, nullptr));
         session->stop();
-        ActivityLogger logger;
+        Recorder logger;
         session->processTrace(logger);
         CHECK(logger.activities.size() == 1 && count(logger, type) == 1);
         check_flows(logger, 0); // the calls are not there
@@ -314,7 +287,7 @@ void run_sessions(IActivityProfiler &profiler)
             continue; // given up while it runs
         }
         session->stop();
-        ActivityLogger logger;
+        Recorder logger;
         Operations operations;
         operations.add(10 + i);
         session->processTrace(
@@ -333,7 +306,7 @@ void run_sessions(IActivityProfiler &profiler)
     CHECK(second->errors().size() == 1 && second->status() == TraceStatus::ERROR);
     must(openregSpin("kernel", 10, nullptr));
     second->stop();
-    ActivityLogger nothing, logger;
+    Recorder nothing, logger;
     second->processTrace(nothing);
     first->stop();
     first->processTrace(logger);
@@ -366,7 +339,7 @@ std::string name_in_file(const std::string &name)
     return shown;
 }
 
-void write_file(const char *path, const ActivityLogger &logger, IActivityProfilerSession &session)
+void write_file(const char *path, const Recorder &logger, IActivityProfilerSession &session)
 {
     std::ofstream file(path, std::ios::binary);
     file << "[";
@@ -397,7 +370,7 @@ void run_worst(IActivityProfiler &profiler)
     session->start();
     usleep(1000); // the records begin in here
     session->stop();
-    ActivityLogger logger;
+    Recorder logger;
     session->processTrace(logger, nullptr, begin, now());
     CHECK(session->errors().empty());
     write_file("trace.json", logger, *session);
@@ -412,7 +385,7 @@ void run_late(IActivityProfiler &profiler)
     CHECK(session->errors()[0].find("RTL cannot be traced: RTL was not loaded") == 0);
     CHECK(session->status() == TraceStatus::ERROR);
     session->stop();
-    ActivityLogger logger;
+    Recorder logger;
     session->processTrace(logger);
     CHECK(logger.activities.empty());
 }
