@@ -4,6 +4,7 @@
 
 #include "kineto/bridge.h"
 
+#include "kineto/abi.h"
 #include "kineto/members.h"
 #include "kineto/session.h"
 #include "kineto/text.h"
@@ -413,14 +414,28 @@ class Profiler : public libkineto::IActivityProfiler
 
 } // namespace
 
+// Once: how many vendors there are, or -1.
+static int register_once()
+{
+    if (std::string mismatch = pu1_mismatch(); !mismatch.empty()) {
+        complain(nullptr, PU1_FAULT, mismatch.c_str());
+        return -1;
+    }
+    size_t found = pu1_load(complain, nullptr)->count;
+    if (found > 0) {
+        libkineto::api().registerProfilerFactory([] { return std::make_unique<Profiler>(); });
+    }
+    return static_cast<int>(found);
+}
+
 int pu1KinetoRegister()
 {
-    static const int count = [] {
-        size_t found = pu1_load(complain, nullptr)->count;
-        if (found > 0) {
-            libkineto::api().registerProfilerFactory([] { return std::make_unique<Profiler>(); });
-        }
-        return static_cast<int>(found);
-    }();
+    static const int count = register_once();
     return count;
+}
+
+const char *pu1KinetoBuiltFor()
+{
+    static const std::string text = pu1_built_for();
+    return text.c_str();
 }

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/../e2e/lib.sh"
 python=$1 root=$here/../..
 unset RTL_QUEUE SOFTGPU_PLUGINS KINETO_PLUGIN_PATH CFLAGS CXXFLAGS
-mkdir -p rtl/src rtl/include torch/include/kineto torch/lib
+mkdir -p rtl/src rtl/include torch/include/kineto torch/include/torch/headeronly torch/lib
 cp -r "$root/src/kineto" rtl/src
 cp "$root/include/PrivateUse1TracingApi.h" rtl/include
 quiet=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-Werror -DCMAKE_C_FLAGS=-Werror)
@@ -25,6 +25,7 @@ export PYTHONPATH=$scratch
 [ -e /usr/include/kineto/libkineto.h ] || refused "torch has no headers of Kineto" "-DPYTHON=$python"
 
 # A wheel's folders, with the headers of the project's own.
+echo '#define TORCH_VERSION "2.11.7"' >torch/include/torch/headeronly/version.h
 cp "$root/tests/kineto/kineto_2_11/libkineto.h" torch/include/kineto
 cp "$build/tests/lib/kineto/libstand_in_2_11.so" torch/lib/libtorch_cpu.so
 cmake -S rtl/src/kineto -B alone "${quiet[@]}" "-DPYTHON=$python" >cmake.out 2>cmake.err || fail "nothing is configured"
@@ -32,3 +33,8 @@ cmake --build alone -j 2 --target kineto_privateuse1 >build.out 2>build.err || f
 KINETO_PLUGIN_PATH=$build/lib/kineto/libopenreg.so "$bin/bridge_driver_2_11" alone/libkineto_privateuse1.so trace >run.out 2>run.err ||
     fail "the program ended with status $?"
 nothing_said run.err
+"$python" -c "import ctypes, sys
+ctypes.CDLL('$PWD/torch/lib/libtorch_cpu.so', ctypes.RTLD_GLOBAL)
+library = ctypes.CDLL('$PWD/alone/libkineto_privateuse1.so')
+library.pu1KinetoBuiltFor.restype = ctypes.c_char_p
+sys.exit(not library.pu1KinetoBuiltFor().startswith(b'PyTorch 2.11.7, '))" || fail "the version in the headers is not told"

@@ -12,8 +12,14 @@ worst) vendor=$build/tests/lib/kineto/worst_vendor.so ;;
 esac
 [ "$case" = none ] || export KINETO_PLUGIN_PATH=$vendor
 
+# Of which a bridge is opened.
+bridge=$headers
+if [ "$case" = other ]; then
+    [ "$headers" = 2_11 ] && bridge=2026_08 || bridge=2_11
+fi
+
 drive() {
-    "$bin/bridge_driver_$headers" "$build/tests/lib/kineto/libbridge_$headers.so" "$case" >run.out 2>run.err ||
+    "$bin/bridge_driver_$headers" "$build/tests/lib/kineto/libbridge_$bridge.so" "$case" >run.out 2>run.err ||
         fail "the program ended with status $?"
 }
 
@@ -34,6 +40,11 @@ worst) drive_worst "$3" ;;
 esac
 case $case in
 late) grep -q 'kineto_privateuse1: RTL cannot be traced' run.err || fail "the error is not said" ;;
+other)
+    grep -q '^kineto_privateuse1: the bridge was built for PyTorch 2.*, and GenericTraceActivity has [0-9]* virtual functions here' \
+        run.err || fail "the mismatch is not said"
+    equal "lines" "$(wc -l <run.err)" 1
+    ;;
 sessions) grep -q 'another session is running' run.err || fail "the error is not said" ;;
 *) nothing_said run.err ;;
 esac

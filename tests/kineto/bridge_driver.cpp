@@ -64,6 +64,8 @@ std::unique_ptr<IActivityProfiler> open_profiler(const char *bridge, int vendors
         std::exit(2);
     }
     auto *enter = reinterpret_cast<int (*)()>(dlsym(library, "pu1KinetoRegister"));
+    auto *built_for = reinterpret_cast<const char *(*)()>(dlsym(library, "pu1KinetoBuiltFor"));
+    CHECK(std::strncmp(built_for(), "PyTorch 2.", 10) == 0);
     CHECK(enter() == vendors);
     CHECK(enter() == vendors); // again: no second profiler
     CHECK(api().factories.size() == (vendors > 0 ? 1 : 0));
@@ -404,8 +406,9 @@ int main(int argc, char **argv)
     if (std::strcmp(argv[2], "late") == 0 && hsa_init() != HSA_STATUS_SUCCESS) {
         return 2;
     }
-    if (std::strcmp(argv[2], "none") == 0) {
-        CHECK(open_profiler(argv[1], 0) == nullptr);
+    bool is_other = std::strcmp(argv[2], "other") == 0; // a bridge for other headers
+    if (is_other || std::strcmp(argv[2], "none") == 0) {
+        CHECK(open_profiler(argv[1], is_other ? -1 : 0) == nullptr);
         return wrong > 0 ? 1 : 0;
     }
     auto profiler = open_profiler(argv[1], 1);
