@@ -6,10 +6,15 @@
 
 #include "kineto/abi.h"
 #include "kineto/members.h"
+#include "kineto/rows.h"
 #include "kineto/session.h"
 #include "kineto/text.h"
 
 #include <libkineto.h>
+#ifndef KINETO_NAMESPACE
+#define KINETO_NAMESPACE libkineto // as PyTorch builds it
+#endif
+#include <output_base.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,9 +38,6 @@ const char *const profiler_name = "PrivateUse1 plugins";
 
 // A member that Kineto writes itself, next to a record's own.
 const char *const kinetos_own = "External id";
-
-// Rows of device d of vendor v are those of device v * this + d.
-constexpr uint64_t devices_of_a_vendor = 1000;
 
 // Flows count from here.
 constexpr uint32_t first_flow = 1U << 30U;
@@ -97,11 +99,6 @@ ActivityType type_of(uint32_t kind)
     return ActivityType::ENUM_COUNT;
 }
 
-bool is_device(const pu1_item_t &item)
-{
-    return (PU1_KIND_BIT(item.record.kind) & PU1_DEVICE_KINDS) != 0;
-}
-
 // Only what is a mangled name, for "i" is a type, too; and not without end, for a short one can
 // stand for a very long one.
 std::string demangled(const char *name)
@@ -120,6 +117,11 @@ std::string shown_name(const char *name)
     std::string text = demangled(name);
     pu1_plain_name(text.data());
     return text.c_str();
+}
+
+std::string vendor_of(const pu1_row_t &row)
+{
+    return shown_name(vendors()->items[row.vendor].api.vendor);
 }
 
 // An aggregate in newer releases, with the numbers in another order: the name is its fourth member
@@ -190,27 +192,29 @@ class Session : public libkineto::IActivityProfilerSession
         }
         std::vector<const pu1_item_t *> items = within(start, end);
         find_flows(items);
+        find_rows();
         buffer_->span.startTime = start;
         buffer_->span.endTime = end;
         for (const pu1_item_t *item : items) {
             add(*item, linked);
             buffer_->activities.back()->log(logger);
         }
+        name_devices(logger, start);
     }
 
+    // There is one; devices are named in processTrace, and Kineto goes on to name its own.
     std::unique_ptr<libkineto::DeviceInfo> getDeviceInfo() override
     {
-        return nullptr; // Kineto names devices itself
+        return nullptr;
     }
 
     std::vector<libkineto::ResourceInfo> getResourceInfos() override
     {
         std::vector<libkineto::ResourceInfo> infos;
-        for (const auto &[row, vendor] : rows_) {
+        for (const pu1_row_t *row : shown_) {
             infos.push_back(make_resource<libkineto::ResourceInfo>(
-                row.first, row.second, first_stream_row + row.second,
-                shown_name(vendors()->items[vendor].api.vendor) + " stream " +
-                    std::to_string(row.second)));
+                row->process, row->thread, first_stream_row + row->thread,
+                vendor_of(*row) + " stream " + std::to_string(row->stream)));
         }
         return infos;
     }
@@ -285,22 +289,49 @@ class Session : public libkineto::IActivityProfilerSession
     {
         std::set<uint64_t> work;
         for (const pu1_item_t *item : items) {
-            if (is_device(*item)) {
+            if (pu1_is_device_work(item)) {
                 work.insert(pu1_flow_id(vendors(), item));
             }
         }
         for (const pu1_item_t *item : items) {
             uint64_t id = pu1_flow_id(vendors(), item);
-            if (!is_device(*item) && item->record.correlation_id != 0 && work.count(id) > 0) {
+            if (!pu1_is_device_work(item) && item->record.correlation_id != 0 &&
+                work.count(id) > 0) {
                 flows_.emplace(id, first_flow + static_cast<uint32_t>(flows_.size()));
             }
+        }
+    }
+
+    void find_rows()
+    {
+        size_t count = 0;
+        const pu1_item_t *all = pu1_session_items(session_.get(), &count);
+        rows_.reset(pu1_rows_new(all, count));
+        if (rows_ == nullptr) {
+            note(this, "there is no memory for the rows of streams");
+        }
+    }
+
+    // Of the rows that are shown. They come behind the devices of Kineto's own.
+    void name_devices(libkineto::ActivityLogger &logger, int64_t time) const
+    {
+        int32_t last = 0;
+        for (const pu1_row_t *row : shown_) {
+            if (row->process != last) {
+                libkineto::DeviceInfo info{
+                    row->process, libkineto::kExceedMaxPid + row->process, vendor_of(*row),
+                    row->device == PU1_NO_DEVICE ? "no device"
+                                                 : "device " + std::to_string(row->device)};
+                logger.handleDeviceInfo(info, time);
+            }
+            last = row->process;
         }
     }
 
     void link(GenericTraceActivity &activity, const pu1_item_t &item) const
     {
         auto flow = flows_.find(pu1_flow_id(vendors(), &item));
-        bool start = !is_device(item);
+        bool start = !pu1_is_device_work(&item);
         if (item.record.correlation_id == 0 || flow == flows_.end()) {
             return;
         }
@@ -312,21 +343,23 @@ class Session : public libkineto::IActivityProfilerSession
     void place(GenericTraceActivity &activity, const pu1_item_t &item)
     {
         const pu1ActivityRecord &record = item.record;
-        if (!is_device(item)) {
+        if (!pu1_is_device_work(&item)) {
             activity.device = static_cast<int32_t>(record.process_id);
             activity.resource = static_cast<int32_t>(record.thread_id);
             activity.threadId = static_cast<int32_t>(record.thread_id);
             return;
         }
-        uint64_t device = record.device_id == PU1_NO_DEVICE ? 0 : record.device_id;
-        activity.device = static_cast<int32_t>(item.vendor * devices_of_a_vendor + device);
-        activity.resource = static_cast<int32_t>(record.stream_id);
+        const pu1_row_t *row = rows_ != nullptr ? pu1_row_of(rows_.get(), &item) : nullptr;
+        if (row != nullptr) {
+            activity.device = row->process;
+            activity.resource = row->thread;
+            shown_.insert(row);
+        }
         activity.threadId = 0;
         activity.addMetadata("device", record.device_id == PU1_NO_DEVICE
                                            ? std::string("-1")
                                            : std::to_string(record.device_id));
         activity.addMetadata("stream", std::to_string(record.stream_id));
-        rows_.emplace(std::make_pair(activity.deviceId(), activity.resourceId()), item.vendor);
         buffer_->gpuOpCount++;
     }
 
@@ -365,10 +398,11 @@ class Session : public libkineto::IActivityProfilerSession
     std::unique_ptr<pu1_session_t, void (*)(pu1_session_t *)> session_;
     std::unique_ptr<libkineto::CpuTraceBuffer> buffer_;
     std::vector<std::string> errors_;
-    std::map<uint64_t, uint32_t> flows_;                 // numbers by pu1_flow_id
-    std::map<std::pair<int64_t, int64_t>, size_t> rows_; // device, stream: vendor
-    static thread_local unsigned operations_;            // that are open
-    static thread_local std::vector<bool> annotations_;  // that are open: whether pushed
+    std::map<uint64_t, uint32_t> flows_; // numbers by pu1_flow_id
+    std::unique_ptr<pu1_rows_t, void (*)(pu1_rows_t *)> rows_{nullptr, pu1_rows_free};
+    std::set<const pu1_row_t *> shown_;                 // of these, in their order
+    static thread_local unsigned operations_;           // that are open
+    static thread_local std::vector<bool> annotations_; // that are open: whether pushed
 };
 
 thread_local unsigned Session::operations_ = 0;

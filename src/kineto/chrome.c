@@ -1,15 +1,13 @@
 #include "kineto/chrome.h"
 
 #include "kineto/members.h"
+#include "kineto/rows.h"
 #include "kineto/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MOST_DEVICES        64u
-#define DEVICES_OF_A_VENDOR 1000u /* device d of vendor v is process v * this + d of the trace */
 
 struct writer {
     FILE *file;
@@ -18,15 +16,9 @@ struct writer {
     size_t call_count;
     uint64_t *work; /* of device work */
     size_t work_count;
-    uint64_t devices[MOST_DEVICES]; /* that have a name */
-    size_t device_count;
+    pu1_rows_t *rows;
     bool begun;
 };
-
-static bool is_device(const pu1_item_t *item)
-{
-    return (PU1_KIND_BIT(item->record.kind) & PU1_DEVICE_KINDS) != 0;
-}
 
 /* ---- flows ---- */
 
@@ -47,13 +39,14 @@ static bool gather(struct writer *writer)
     const pu1_trace_t *trace = writer->trace;
     writer->calls = calloc(trace->item_count + 1, sizeof *writer->calls);
     writer->work = calloc(trace->item_count + 1, sizeof *writer->work);
-    if (writer->calls == NULL || writer->work == NULL)
+    writer->rows = pu1_rows_new(trace->items, trace->item_count);
+    if (writer->calls == NULL || writer->work == NULL || writer->rows == NULL)
         return false;
     for (size_t i = 0; i < trace->item_count; i++) {
         const pu1_item_t *item = &trace->items[i];
         if (item->record.correlation_id == 0)
             continue;
-        if (is_device(item))
+        if (pu1_is_device_work(item))
             writer->work[writer->work_count++] = pu1_flow_id(trace->vendors, item);
         else
             writer->calls[writer->call_count++] = pu1_flow_id(trace->vendors, item);
@@ -104,20 +97,6 @@ static void write_when(const struct writer *writer, uint64_t start)
 
 /* ---- events ---- */
 
-static uint64_t process_of(const pu1_item_t *item)
-{
-    const pu1ActivityRecord *record = &item->record;
-    return is_device(item) ? item->vendor * DEVICES_OF_A_VENDOR +
-                                 (record->device_id == PU1_NO_DEVICE ? DEVICES_OF_A_VENDOR - 1
-                                                                     : record->device_id)
-                           : record->process_id;
-}
-
-static uint64_t row_of(const pu1_item_t *item)
-{
-    return is_device(item) ? item->record.stream_id : item->record.thread_id;
-}
-
 static const char *category(uint32_t kind)
 {
     switch (kind) {
@@ -136,10 +115,18 @@ static const char *category(uint32_t kind)
     }
 }
 
+static void write_place(const struct writer *writer, int64_t process, int64_t thread)
+{
+    (void)fprintf(writer->file, ", \"pid\": %" PRId64 ", \"tid\": %" PRId64, process, thread);
+}
+
 static void write_row(const struct writer *writer, const pu1_item_t *item)
 {
-    (void)fprintf(writer->file, ", \"pid\": %" PRIu64 ", \"tid\": %" PRIu64, process_of(item),
-                  row_of(item));
+    const pu1_row_t *row = pu1_is_device_work(item) ? pu1_row_of(writer->rows, item) : NULL;
+    if (row != NULL)
+        write_place(writer, row->process, row->thread);
+    else
+        write_place(writer, item->record.process_id, item->record.thread_id);
 }
 
 static void write_arguments(const struct writer *writer, const pu1_item_t *item)
@@ -151,7 +138,7 @@ static void write_arguments(const struct writer *writer, const pu1_item_t *item)
     write_text(file, writer->trace->vendors->items[item->vendor].api.vendor);
     if (record->external_id != 0)
         (void)fprintf(file, ", \"External id\": %" PRIu64, record->external_id);
-    if (is_device(item))
+    if (pu1_is_device_work(item))
         (void)fprintf(file, ", \"device\": %" PRId64 ", \"stream\": %" PRIu64,
                       record->device_id == PU1_NO_DEVICE ? -1 : (int64_t)record->device_id,
                       record->stream_id);
@@ -180,7 +167,7 @@ static void write_slice(struct writer *writer, const pu1_item_t *item)
 static void write_flow(struct writer *writer, const pu1_item_t *item)
 {
     uint64_t id = pu1_flow_id(writer->trace->vendors, item);
-    bool ends = is_device(item);
+    bool ends = pu1_is_device_work(item);
     bool linked =
         item->record.correlation_id != 0 && (ends ? has(writer->calls, writer->call_count, id)
                                                   : has(writer->work, writer->work_count, id));
@@ -206,23 +193,39 @@ static void write_annotation(struct writer *writer, const pu1_annotation_t *anno
     (void)fprintf(writer->file, ", \"args\": {\"External id\": %" PRIu64 "}}", annotation->id);
 }
 
-/* Names the device of the item, once. Those beyond the list stay numbers. */
-static void name_device(struct writer *writer, const pu1_item_t *item)
+static void write_name(struct writer *writer, const pu1_row_t *row, const char *what,
+                       const char *key, const char *text)
 {
-    uint64_t process = process_of(item);
-    for (size_t i = 0; i < writer->device_count; i++)
-        if (writer->devices[i] == process)
-            return;
-    if (writer->device_count == MOST_DEVICES)
-        return;
-    writer->devices[writer->device_count++] = process;
     begin_event(writer);
-    (void)fprintf(writer->file,
-                  "\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %" PRIu64
-                  ", \"tid\": 0, \"args\": {\"name\": ",
-                  process);
-    write_text(writer->file, writer->trace->vendors->items[item->vendor].api.vendor);
+    (void)fprintf(writer->file, "\"ph\": \"M\", \"name\": \"%s\"", what);
+    write_place(writer, row->process, row->thread);
+    (void)fprintf(writer->file, ", \"args\": {\"%s\": ", key);
+    write_text(writer->file, text);
     (void)fputs("}}", writer->file);
+}
+
+/* As Kineto does: a process has a name, the vendor's, and the device as its label. */
+static void name_device(struct writer *writer, const pu1_row_t *row)
+{
+    char label[32] = "no device";
+    if (row->device != PU1_NO_DEVICE)
+        (void)snprintf(label, sizeof label, "device %" PRIu32, row->device);
+    write_name(writer, row, "process_name", "name",
+               writer->trace->vendors->items[row->vendor].api.vendor);
+    write_name(writer, row, "process_labels", "labels", label);
+}
+
+static void name_rows(struct writer *writer)
+{
+    size_t count = 0;
+    const pu1_row_t *rows = pu1_rows_all(writer->rows, &count);
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        if (i == 0 || rows[i].process != rows[i - 1].process)
+            name_device(writer, &rows[i]);
+        (void)snprintf(name, sizeof name, "stream %" PRIu64, rows[i].stream);
+        write_name(writer, &rows[i], "thread_name", "name", name);
+    }
 }
 
 bool pu1_write_chrome(const pu1_trace_t *trace, FILE *file)
@@ -237,9 +240,8 @@ bool pu1_write_chrome(const pu1_trace_t *trace, FILE *file)
             trace->base_ns, trace->dropped);
         for (size_t i = 0; i < trace->annotation_count; i++)
             write_annotation(&writer, &trace->annotations[i]);
+        name_rows(&writer);
         for (size_t i = 0; i < trace->item_count; i++) {
-            if (is_device(&trace->items[i]))
-                name_device(&writer, &trace->items[i]);
             write_slice(&writer, &trace->items[i]);
             write_flow(&writer, &trace->items[i]);
         }
@@ -247,5 +249,6 @@ bool pu1_write_chrome(const pu1_trace_t *trace, FILE *file)
     }
     free(writer.calls);
     free(writer.work);
+    pu1_rows_free(writer.rows);
     return fine;
 }

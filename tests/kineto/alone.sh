@@ -26,7 +26,7 @@ export PYTHONPATH=$scratch
 
 # A wheel's folders, with the headers of the project's own.
 echo '#define TORCH_VERSION "2.11.7"' >torch/include/torch/headeronly/version.h
-cp "$root/tests/kineto/kineto_2_11/libkineto.h" torch/include/kineto
+cp "$root"/tests/kineto/kineto_2_11/*.h torch/include/kineto
 cp "$build/tests/lib/kineto/libstand_in_2_11.so" torch/lib/libtorch_cpu.so
 cmake -S rtl/src/kineto -B alone "${quiet[@]}" "-DPYTHON=$python" >cmake.out 2>cmake.err || fail "nothing is configured"
 cmake --build alone -j 2 --target kineto_privateuse1 >build.out 2>build.err || fail "nothing is built"

@@ -41,6 +41,9 @@ const Types all_types = {ActivityType::CPU_OP, ActivityType::PRIVATEUSE1_RUNTIME
 
 Config config;
 
+// Device 0 of the first vendor: no process id, and no device of Kineto's own.
+constexpr int64_t first_process = 1 << 24;
+
 int64_t now()
 {
     timespec time = {};
@@ -128,7 +131,7 @@ void check_rows(const Recorder &logger)
     for (const auto *activity : logger.activities) {
         CHECK(activity->duration() >= 0 && activity->traceSpan() != nullptr);
         if (is_device(*activity)) {
-            CHECK(activity->deviceId() == 0 && activity->resourceId() <= 1);
+            CHECK(activity->deviceId() == first_process && activity->resourceId() <= 1);
             CHECK(activity->metadataJson().find("\"stream\": ") != std::string::npos);
         } else {
             CHECK(activity->deviceId() == getpid() && activity->resourceId() == gettid());
@@ -203,9 +206,13 @@ void run_trace(IActivityProfiler &profiler)
     auto infos = session->getResourceInfos();
     CHECK(infos.size() == 2 && session->getDeviceInfo() == nullptr);
     for (const ResourceInfo &info : infos) {
-        CHECK(info.deviceId == 0 && info.id <= 1 && info.sortIndex > 1000);
+        CHECK(info.deviceId == first_process && info.id <= 1 && info.sortIndex > 1000);
         CHECK(info.name == "OpenReg stream " + std::to_string(info.id));
     }
+    CHECK(logger.named == 1 && logger.devices.count(first_process) == 1);
+    CHECK(logger.devices.at(first_process).name == "OpenReg");
+    CHECK(logger.devices.at(first_process).label == "device 0");
+    CHECK(logger.devices.at(first_process).sortIndex > kExceedMaxPid + 15); // behind Kineto's
     auto buffer = session->getTraceBuffer();
     CHECK(buffer != nullptr && buffer->activities.size() == 49 && buffer->gpuOpCount == 24);
     session.reset();
@@ -345,6 +352,11 @@ void write_file(const char *path, const Recorder &logger, IActivityProfilerSessi
 {
     std::ofstream file(path, std::ios::binary);
     file << "[";
+    for (const auto &[id, info] : logger.devices) {
+        file << "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": " << id
+             << ", \"tid\": 0, \"args\": {\"name\": \"" << in_file(info.name) << " "
+             << in_file(info.label) << "\"}},\n";
+    }
     for (const ResourceInfo &info : session.getResourceInfos()) {
         file << "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": " << info.deviceId
              << ", \"tid\": " << info.id << ", \"args\": {\"name\": \"" << in_file(info.name)
@@ -375,6 +387,7 @@ void run_worst(IActivityProfiler &profiler)
     Recorder logger;
     session->processTrace(logger, nullptr, begin, now());
     CHECK(session->errors().empty());
+    CHECK(static_cast<size_t>(logger.named) == logger.devices.size()); // each once
     write_file("trace.json", logger, *session);
 }
 

@@ -33,6 +33,27 @@ for event in slices:
         assert name == "unknown" or name.startswith(f"k{serial} "), (serial, name)
     assert event["args"].get("serial", serial) == serial, event
     assert event["args"]["External id"] == 0, event
+# A row for each stream of each device, of no process, with its name.
+vendor = "wor'st/?"
+rows, processes = {}, {}
+for event in slices:
+    device, stream = event["args"]["device"], event["args"]["stream"]
+    assert 1 << 22 < event["pid"] < 1 << 31 and 0 <= event["tid"] < 1 << 31, event
+    assert rows.setdefault((event["pid"], event["tid"]), (device, stream)) == (device, stream), event
+    assert processes.setdefault(event["pid"], device) == device, event
+    assert event["tid"] == stream or stream >= 1 << 30, event
+    assert event["pid"] % 256 == device or not 0 <= device < 128, event
+assert len(set(rows.values())) == len(rows) == 13 * 10, "not one row for each stream"
+assert len(set(processes.values())) == len(processes) == 13, "not one process for each device"
+named = {event["name"]: {} for event in events if event["ph"] == "M"}
+for event in events:
+    if event["ph"] == "M":
+        key = event["pid"] if event["name"] == "process_name" else (event["pid"], event["tid"])
+        assert key not in named[event["name"]], event
+        named[event["name"]][key] = event["args"]["name"]
+assert named["thread_name"] == {row: f"{vendor} stream {stream}" for row, (_, stream) in rows.items()}
+wanted = {process: f"{vendor} device {device}" if device >= 0 else f"{vendor} no device" for process, device in processes.items()}
+assert named["process_name"] == wanted, (named["process_name"], wanted)
 for text in texts(events):
     text.encode("utf-8")  # no halves of surrogate pairs
     assert not any(c < " " or c in "\x7f\"\\" for c in text), repr(text)

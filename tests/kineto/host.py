@@ -86,7 +86,13 @@ for e in of("RTL", "kernel"):
         equal("a kernel before its call", e["ts"], call["ts"])
     if wrong:
         break
-devices = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
+devices = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
 equal("devices", sorted(devices.values()), ["OpenReg", "RTL"])
+labels = {(e["pid"], e["args"]["labels"]) for e in events if e["ph"] == "M" and e["name"] == "process_labels"}
+equal("labels of devices", labels, {(process, "device 0") for process in devices})
+streams = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+device_work = [e for e in events if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
+equal("names of streams", streams, {(e["pid"], e["tid"]): f"stream {e['args']['stream']}" for e in device_work})
+equal("processes that are devices", {e["pid"] for e in device_work} & set(range(1 << 22)), set())
 equal("rows of devices", {e["pid"] for e in kernels} & {e["pid"] for e in of("OpenReg", "kernel")}, set())
 sys.exit(wrong > 0)

@@ -6,6 +6,7 @@
 #include "intercept/base/thread_context.h"
 #include "intercept/callbacks/external.h"
 #include "kineto/members.h"
+#include "kineto/rows.h"
 #include "kineto/session.h"
 #include "kineto/text.h"
 
@@ -546,6 +547,66 @@ const char *Session_PassesIdsOn(void)
         pu1_session_pop();
     CHECK(vendor.depth == 0);
     pu1_session_free(session);
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+static pu1_item_t work_of(size_t of, uint32_t device, uint64_t stream)
+{
+    return (pu1_item_t){
+        .record = {.kind = CONCURRENT_KERNEL, .device_id = device, .stream_id = stream},
+        .vendor = of};
+}
+
+const char *Rows_AreNumbersOfTheirOwn(void);
+const char *Rows_AreNumbersOfTheirOwn(void)
+{
+    const pu1_item_t items[] = {
+        work_of(7, PU1_NO_DEVICE, 5),
+        work_of(0, 0, 3),
+        work_of(0, 16, UINT64_MAX),
+        work_of(0, 16, 1ull << 32),
+        work_of(1, 0, 3),
+        work_of(0, 0xfffe, 1),
+        work_of(0, 0xffff, 1),
+        work_of(1, 0xffff, 1),
+        work_of(0, UINT32_MAX - 1, 1),
+        work_of(0, 0, 3),
+        work_of(0, PU1_NO_DEVICE, 1),
+        {.record = {.kind = PRIVATEUSE1_RUNTIME}},
+    };
+    static const int32_t wanted[][2] = {
+        {(1 << 24) + 7 * 65536 + 65535, 5},
+        {1 << 24, 3},
+        {(1 << 24) + 16, (1 << 30) + 1},
+        {(1 << 24) + 16, 1 << 30},
+        {(1 << 24) + 65536, 3},
+        {(1 << 24) + 0xfffe, 1},
+        {(1 << 24) + (1 << 20), 1},
+        {(1 << 24) + (1 << 20) + 2, 1},
+        {(1 << 24) + (1 << 20) + 1, 1},
+        {1 << 24, 3},
+        {(1 << 24) + 65535, 1},
+    };
+    size_t count = 0;
+    pu1_rows_t *rows = pu1_rows_new(items, sizeof items / sizeof *items);
+    CHECK(rows != NULL);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const pu1_row_t *row = pu1_row_of(rows, &items[i]);
+        CHECK(pu1_is_device_work(&items[i]));
+        CHECK(row != NULL && row->process == wanted[i][0] && row->thread == wanted[i][1]);
+        CHECK(row->vendor == items[i].vendor && row->stream == items[i].record.stream_id);
+    }
+    CHECK(!pu1_is_device_work(&items[11]));
+    const pu1_row_t *all = pu1_rows_all(rows, &count);
+    CHECK(count == 10 && all[0].process == 1 << 24 && all[9].vendor == 7);
+    pu1_item_t other = work_of(3, 0, 0);
+    CHECK(pu1_row_of(rows, &other) == NULL);
+    pu1_rows_free(rows);
+    rows = pu1_rows_new(NULL, 0);
+    CHECK(rows != NULL && pu1_row_of(rows, &other) == NULL);
+    pu1_rows_free(rows);
     return NULL;
 }
 

@@ -161,6 +161,33 @@ static const char *keep(const struct text *text)
     return memcpy(buffer + texts, text->bytes, text->length + 1);
 }
 
+/* Devices and streams that are many, far and unknown. */
+static uint32_t draw_device(void)
+{
+    static const uint32_t devices[] = {0,
+                                       1,
+                                       15,
+                                       16,
+                                       999,
+                                       1000,
+                                       0xfffe,
+                                       0xffff,
+                                       1u << 16,
+                                       1u << 24,
+                                       1u << 31,
+                                       UINT32_MAX - 1,
+                                       PU1_NO_DEVICE};
+    return devices[draw(sizeof devices / sizeof *devices)];
+}
+
+static uint64_t draw_stream(void)
+{
+    static const uint64_t streams[] = {0,          1,          (1u << 30) - 1, 1u << 30,
+                                       1u << 31,   UINT32_MAX, 1ull << 32,     (1ull << 32) + 1,
+                                       1ull << 63, UINT64_MAX};
+    return streams[draw(sizeof streams / sizeof *streams)];
+}
+
 static void put(uint64_t serial)
 {
     static struct text name, metadata;
@@ -183,6 +210,8 @@ static void put(uint64_t serial)
         .kind = CONCURRENT_KERNEL + draw(3),
         .start_time = atomic_load(&enabled_at) + serial,
         .end_time = atomic_load(&enabled_at) + serial + draw(1000),
+        .device_id = draw_device(),
+        .stream_id = draw_stream(),
         .correlation_id = serial,
         .external_id = draw(5),
         .process_id = (uint32_t)getpid(),
