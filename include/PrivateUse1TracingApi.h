@@ -51,7 +51,7 @@ extern "C" {
 
 /** The version that this header describes. */
 #define PU1_VERSION_MAJOR 1u
-#define PU1_VERSION_MINOR 0u
+#define PU1_VERSION_MINOR 1u
 
 /** As pu1GetVersion has it, and back. */
 #define PU1_VERSION           ((PU1_VERSION_MAJOR << 16) | PU1_VERSION_MINOR)
@@ -177,6 +177,24 @@ PU1_EXPORT const char *pu1GetLastError(void);
  * vendor lost sight of something. */
 PU1_EXPORT uint64_t pu1GetDroppedRecords(void);
 
+/** A device, for the head of a trace. Grows at its end. */
+typedef struct pu1DeviceProperties {
+    size_t struct_size; /**< in: bytes that the host knows; the vendor writes no more. Out: bytes
+                           that it has filled */
+    const char *name;   /**< as its maker calls it; valid as long as the process. NULL: unknown */
+    uint64_t memory_bytes;  /**< its own memory; 0: unknown */
+    uint32_t compute_units; /**< or what the vendor has in their place; 0: unknown */
+    uint32_t wave_size;     /**< threads that run in step; 0: unknown */
+} pu1DeviceProperties;
+
+/** Since version 1.1, and optional: a vendor may have none in its table, and one of version 1.0 has
+ * none. Devices are numbered from 0, without holes, by the numbers of their records. `*properties`
+ * begins as zero but for struct_size.
+ *
+ * PU1_ERROR_INVALID_ARGUMENT if there is no such device, PU1_ERROR_NOT_INITIALIZED if the devices
+ * are not known (yet), PU1_ERROR_NOT_SUPPORTED. */
+PU1_EXPORT pu1Result pu1GetDeviceProperties(uint32_t device, pu1DeviceProperties *properties);
+
 /** What a vendor tells the host: its functions, and who it is. Grows at its end. */
 typedef struct pu1TracingApiTable {
     size_t struct_size; /**< in: bytes that the host knows; the vendor writes no more. Out: bytes
@@ -192,7 +210,12 @@ typedef struct pu1TracingApiTable {
     pu1Result (*getNextRecord)(uint8_t *buffer, size_t valid, pu1ActivityRecord **record);
     const char *(*getLastError)(void);
     uint64_t (*getDroppedRecords)(void);
+    pu1Result (*getDeviceProperties)(uint32_t device, pu1DeviceProperties *properties); /**< since
+                           1.1; NULL: the vendor does not tell */
 } pu1TracingApiTable;
+
+/** Bytes of the table of version 1.0, which every vendor fills. */
+#define PU1_TABLE_1_0 offsetof(pu1TracingApiTable, getDeviceProperties)
 
 /** Fills the table. Called once by a loader, after pu1GetVersion has shown that the majors are
  * equal. 0, or another number if the vendor will not be used. `struct_size` is set and the rest is
@@ -222,7 +245,9 @@ PU1_LAYOUT(offsetof(pu1ActivityRecord, thread_id) == 60);
 PU1_LAYOUT(offsetof(pu1ActivityRecord, name) == 64);
 PU1_LAYOUT(sizeof(void *) != 8 || offsetof(pu1ActivityRecord, metadata) == 72);
 PU1_LAYOUT(sizeof(void *) != 8 || sizeof(pu1ActivityRecord) == 80);
-PU1_LAYOUT(sizeof(void *) != 8 || sizeof(pu1TracingApiTable) == 96);
+PU1_LAYOUT(sizeof(void *) != 8 || PU1_TABLE_1_0 == 96);
+PU1_LAYOUT(sizeof(void *) != 8 || sizeof(pu1TracingApiTable) == 104);
+PU1_LAYOUT(sizeof(void *) != 8 || sizeof(pu1DeviceProperties) == 32);
 PU1_LAYOUT(offsetof(pu1TracingApiTable, struct_size) == 0);
 PU1_LAYOUT(sizeof(void *) != 8 || offsetof(pu1TracingApiTable, getVersion) == 16);
 PU1_LAYOUT(sizeof(void *) != 8 || offsetof(pu1TracingApiTable, getDroppedRecords) == 88);

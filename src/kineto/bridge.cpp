@@ -43,6 +43,7 @@ const char *const kinetos_own = "External id";
 constexpr uint32_t first_flow = 1U << 30U;
 
 constexpr size_t longest_mangled = 2048;
+constexpr uint32_t most_devices = 1024; // of a vendor, that are told of
 
 constexpr int64_t first_stream_row = 1 << 20; // of the order in which rows are shown
 
@@ -122,6 +123,44 @@ std::string shown_name(const char *name)
 std::string vendor_of(const pu1_row_t &row)
 {
     return shown_name(vendors()->items[row.vendor].api.vendor);
+}
+
+// A device in the words of Kineto's own, which has them of CUDA's and ROCm's devices.
+std::string shown_device(const pu1_vendor_t &vendor, int32_t process, uint32_t device,
+                         const pu1DeviceProperties &properties)
+{
+    std::string text = "{\"id\": " + std::to_string(device) + ", \"vendor\": \"" +
+                       shown_name(vendor.api.vendor) + "\", \"pid\": " + std::to_string(process);
+    auto add = [&text](const char *key, uint64_t value) {
+        text += value != 0 ? std::string(", \"") + key + "\": " + std::to_string(value) : "";
+    };
+    if (properties.name != nullptr) {
+        text += ", \"name\": \"" + shown_name(properties.name) + "\"";
+    }
+    add("totalGlobalMem", properties.memory_bytes);
+    add("numSms", properties.compute_units);
+    add("warpSize", properties.wave_size);
+    return text + "}";
+}
+
+// Of all vendors that the session has enabled, with commas between.
+std::string properties_of_all(const pu1_session_t *session)
+{
+    std::string text;
+    for (size_t i = 0; i < vendors()->count; i++) {
+        const pu1_vendor_t &vendor = vendors()->items[i];
+        for (uint32_t device = 0; device < most_devices; device++) {
+            pu1DeviceProperties properties = {};
+            properties.struct_size = sizeof properties;
+            if (!pu1_session_has(session, i) || vendor.api.getDeviceProperties == nullptr ||
+                vendor.api.getDeviceProperties(device, &properties) != PU1_SUCCESS) {
+                break;
+            }
+            text += (text.empty() ? "" : ",") +
+                    shown_device(vendor, pu1_process_of(i, device), device, properties);
+        }
+    }
+    return text;
 }
 
 // An aggregate in newer releases, with the numbers in another order: the name is its fourth member
@@ -217,6 +256,11 @@ class Session : public libkineto::IActivityProfilerSession
                 vendor_of(*row) + " stream " + std::to_string(row->stream)));
         }
         return infos;
+    }
+
+    std::string getDeviceProperties() override
+    {
+        return session_ != nullptr ? properties_of_all(session_.get()) : "";
     }
 
     std::unique_ptr<libkineto::CpuTraceBuffer> getTraceBuffer() override

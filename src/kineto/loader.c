@@ -53,10 +53,11 @@ say(const struct loading *loading, pu1_severity_t severity, const char *format, 
 
 /* ---- one library ---- */
 
-/* A table that can be called: what our version has is all there. */
+/* A table that can be called: what the first version has is all there. What came later is NULL in
+ * an older vendor's. */
 static bool is_whole(const pu1TracingApiTable *api)
 {
-    return api->struct_size >= sizeof *api && api->getVersion != NULL &&
+    return api->struct_size >= PU1_TABLE_1_0 && api->getVersion != NULL &&
            api->tracingEnable != NULL && api->tracingDisable != NULL &&
            api->tracingSetCallbacks != NULL && api->pushExternalCorrelationId != NULL &&
            api->popExternalCorrelationId != NULL && api->flushAll != NULL &&

@@ -52,13 +52,17 @@ static void remove_doubles(pu1_rows_t *rows)
     rows->count = kept;
 }
 
-/* The process of a device, of which `far` have no room before it. */
+int32_t pu1_process_of(size_t vendor, uint32_t device)
+{
+    int32_t place = device == PU1_NO_DEVICE ? UNKNOWN_DEVICE : (int32_t)device;
+    return PU1_FIRST_PROCESS + (int32_t)vendor * PU1_PROCESSES_OF_A_VENDOR + place;
+}
+
+/* `far`: how many devices without room stand before it. */
 static int32_t process_of(const pu1_row_t *row, int32_t far)
 {
-    int32_t first = PU1_FIRST_PROCESS + (int32_t)row->vendor * PU1_PROCESSES_OF_A_VENDOR;
-    if (row->device == PU1_NO_DEVICE)
-        return first + UNKNOWN_DEVICE;
-    return row->device < UNKNOWN_DEVICE ? first + (int32_t)row->device : FIRST_FAR_PROCESS + far;
+    bool has_room = row->device == PU1_NO_DEVICE || row->device < UNKNOWN_DEVICE;
+    return has_room ? pu1_process_of(row->vendor, row->device) : FIRST_FAR_PROCESS + far;
 }
 
 /* They are sorted: a device's rows stand together. */

@@ -19,6 +19,9 @@ extern "C" {
 #define PU1_FIRST_PROCESS         (1 << 24)
 #define PU1_PROCESSES_OF_A_VENDOR (1 << 16)
 
+/** The process of a device that has room: PU1_NO_DEVICE, or below PU1_PROCESSES_OF_A_VENDOR - 1. */
+int32_t pu1_process_of(size_t vendor, uint32_t device);
+
 /** Streams are threads of their own number; those from here on are counted from here. */
 #define PU1_FIRST_LARGE_STREAM (1 << 30)
 

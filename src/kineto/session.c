@@ -257,6 +257,11 @@ size_t pu1_session_start(pu1_session_t *session, uint32_t kinds, pu1_error_fn er
     return count;
 }
 
+bool pu1_session_has(const pu1_session_t *session, size_t vendor)
+{
+    return vendor < vendor_count(session) && session->enabled[vendor] != 0;
+}
+
 void pu1_session_stop(pu1_session_t *session)
 {
     if (session->stopped)

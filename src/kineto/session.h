@@ -46,6 +46,9 @@ pu1_session_t *pu1_session_new(const pu1_vendors_t *vendors);
  * is running. One thread at a time, as all that follows. */
 size_t pu1_session_start(pu1_session_t *session, uint32_t kinds, pu1_error_fn error, void *context);
 
+/** True if the vendor of this place has something enabled, or had before the session stopped. */
+bool pu1_session_has(const pu1_session_t *session, size_t vendor);
+
 /** Disables what was enabled. What was launched by then may still come. */
 void pu1_session_stop(pu1_session_t *session);
 

@@ -10,6 +10,7 @@
 #include "intercept/base/control.h"
 #include "intercept/callbacks/external.h"
 #include "kineto/vendor_buffer.h"
+#include "kineto/vendor_devices.h"
 #include "kineto/vendor_marks.h"
 #include "kineto/vendor_records.h"
 
@@ -266,6 +267,21 @@ static pu1Result get_next(uint8_t *buffer, size_t valid, pu1ActivityRecord **rec
     return PU1_SUCCESS;
 }
 
+static pu1Result get_device(uint32_t device, pu1DeviceProperties *properties)
+{
+    pu1DeviceProperties all = {.struct_size = sizeof all};
+    if (properties == NULL || properties->struct_size < sizeof properties->struct_size)
+        return fail(PU1_ERROR_INVALID_ARGUMENT, "there is no place for properties");
+    if (rtl_devices_count() == 0)
+        return fail(PU1_ERROR_NOT_INITIALIZED, "the HSA runtime has not told RTL of its devices");
+    if (!rtl_devices_get(device, &all))
+        return fail(PU1_ERROR_INVALID_ARGUMENT, "there is no such device");
+    if (properties->struct_size < all.struct_size)
+        all.struct_size = properties->struct_size;
+    memcpy(properties, &all, all.struct_size);
+    return PU1_SUCCESS;
+}
+
 int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
 {
     static const pu1TracingApiTable ours = {
@@ -281,6 +297,7 @@ int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
         .getNextRecord = get_next,
         .getLastError = get_last_error,
         .getDroppedRecords = get_dropped,
+        .getDeviceProperties = get_device,
     };
     if (table == NULL || table->struct_size < sizeof table->struct_size)
         return PU1_ERROR_INVALID_ARGUMENT;
@@ -345,4 +362,9 @@ const char *pu1GetLastError(void)
 uint64_t pu1GetDroppedRecords(void)
 {
     return get_dropped();
+}
+
+pu1Result pu1GetDeviceProperties(uint32_t device, pu1DeviceProperties *properties)
+{
+    return get_device(device, properties);
 }

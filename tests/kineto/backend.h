@@ -5,6 +5,8 @@
 #ifndef TESTS_KINETO_BACKEND_H
 #define TESTS_KINETO_BACKEND_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +20,9 @@ struct backend {
     void (*copies)(unsigned count);
     void (*sets)(unsigned count);
     void (*wait)(void);
+    /** What the backend itself says of its devices. */
+    uint32_t devices, compute_units, wave_size;
+    uint64_t memory_bytes;
 };
 
 /** Opens the device, has it do one of everything, and says how to have it do more. */

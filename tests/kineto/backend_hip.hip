@@ -51,6 +51,20 @@ struct backend backend_open()
     sets(1);
     copies(1);
     wait_for_device();
-    return {"RTL", "hipLaunchKernel", "hipMemcpyAsync", "hipMemsetAsync", kernels, copies,
-            sets,  wait_for_device};
+    int devices = 0;
+    hipDeviceProp_t properties;
+    MUST(hipGetDeviceCount(&devices));
+    MUST(hipGetDeviceProperties(&properties, 0));
+    return {"RTL",
+            "hipLaunchKernel",
+            "hipMemcpyAsync",
+            "hipMemsetAsync",
+            kernels,
+            copies,
+            sets,
+            wait_for_device,
+            static_cast<uint32_t>(devices),
+            static_cast<uint32_t>(properties.multiProcessorCount),
+            static_cast<uint32_t>(properties.warpSize),
+            properties.totalGlobalMem};
 }

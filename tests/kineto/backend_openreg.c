@@ -3,6 +3,7 @@
 #include "kineto/openreg/openreg.h"
 
 #include <stdlib.h>
+#include <sys/sysinfo.h>
 
 #define BYTES 4096u
 
@@ -47,6 +48,8 @@ struct backend backend_open(void)
     sets(1);
     copies(1);
     wait_for_device();
+    struct sysinfo memory_of_machine;
+    must(sysinfo(&memory_of_machine));
     return (struct backend){
         .vendor = "OpenReg",
         .kernel_call = "openregSpin",
@@ -56,5 +59,9 @@ struct backend backend_open(void)
         .copies = copies,
         .sets = sets,
         .wait = wait_for_device,
+        .devices = 1,
+        .compute_units = (uint32_t)get_nprocs(),
+        .wave_size = 1,
+        .memory_bytes = (uint64_t)memory_of_machine.totalram * memory_of_machine.mem_unit,
     };
 }

@@ -204,6 +204,9 @@ void run_trace(IActivityProfiler &profiler)
     check_flows(logger, 24);
     check_rows(logger);
     auto infos = session->getResourceInfos();
+    CHECK(session->getDeviceProperties().find(
+              "{\"id\": 0, \"vendor\": \"OpenReg\", \"pid\": " + std::to_string(first_process) +
+              ", \"name\": \"OpenReg\", \"totalGlobalMem\": ") == 0);
     CHECK(infos.size() == 2 && session->getDeviceInfo() == nullptr);
     for (const ResourceInfo &info : infos) {
         CHECK(info.deviceId == first_process && info.id <= 1 && info.sortIndex > 1000);
@@ -351,7 +354,7 @@ std::string name_in_file(const std::string &name)
 void write_file(const char *path, const Recorder &logger, IActivityProfilerSession &session)
 {
     std::ofstream file(path, std::ios::binary);
-    file << "[";
+    file << "[{\"ph\": \"properties\", \"args\": [" << session.getDeviceProperties() << "]},\n";
     for (const auto &[id, info] : logger.devices) {
         file << "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": " << id
              << ", \"tid\": 0, \"args\": {\"name\": \"" << in_file(info.name) << " "

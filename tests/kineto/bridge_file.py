@@ -54,6 +54,14 @@ for event in events:
 assert named["thread_name"] == {row: f"{vendor} stream {stream}" for row, (_, stream) in rows.items()}
 wanted = {process: f"{vendor} device {device}" if device >= 0 else f"{vendor} no device" for process, device in processes.items()}
 assert named["process_name"] == wanted, (named["process_name"], wanted)
+(properties,) = (event["args"] for event in events if event["ph"] == "properties")
+assert [device["id"] for device in properties] == list(range(20)), properties
+for device in properties:
+    number = device["id"]
+    assert device["pid"] == (1 << 24) + number and processes.get(device["pid"], number) == number, device
+    assert device["vendor"] == vendor and device.get("name") == ("de'vi/ce ?" if number % 2 == 0 else None), device
+    assert device.get("totalGlobalMem") == ((1 << 64) - 1 if number % 3 == 0 else None), device
+    assert device.get("numSms", 0) == number and "warpSize" not in device, device
 for text in texts(events):
     text.encode("utf-8")  # no halves of surrogate pairs
     assert not any(c < " " or c in "\x7f\"\\" for c in text), repr(text)

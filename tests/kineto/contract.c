@@ -545,6 +545,37 @@ static void run_flush(void)
     disable_all();
 }
 
+static void run_devices(void)
+{
+    struct {
+        pu1DeviceProperties properties;
+        uint64_t behind;
+    } place = {.behind = 42};
+    CHECK(api->getDeviceProperties != NULL);
+    for (uint32_t device = 0; device < backend.devices; device++) {
+        place.properties = (pu1DeviceProperties){.struct_size = sizeof place};
+        CHECK(api->getDeviceProperties(device, &place.properties) == PU1_SUCCESS);
+        CHECK(place.properties.struct_size == sizeof place.properties && place.behind == 42);
+        CHECK(place.properties.name != NULL && place.properties.name[0] != '\0');
+    }
+    place.properties = (pu1DeviceProperties){.struct_size = sizeof place.properties};
+    CHECK(api->getDeviceProperties(0, &place.properties) == PU1_SUCCESS);
+    CHECK(place.properties.compute_units == backend.compute_units);
+    CHECK(place.properties.wave_size == backend.wave_size);
+    CHECK(place.properties.memory_bytes == backend.memory_bytes);
+    /* An older host, which knows of a name and no more. */
+    place.properties = (pu1DeviceProperties){
+        .struct_size = offsetof(pu1DeviceProperties, memory_bytes), .memory_bytes = 42};
+    CHECK(api->getDeviceProperties(0, &place.properties) == PU1_SUCCESS);
+    CHECK(place.properties.name != NULL && place.properties.memory_bytes == 42);
+    CHECK(place.properties.struct_size == offsetof(pu1DeviceProperties, memory_bytes));
+    CHECK(api->getDeviceProperties(backend.devices, &place.properties) ==
+          PU1_ERROR_INVALID_ARGUMENT);
+    CHECK(api->getDeviceProperties(PU1_NO_DEVICE, &place.properties) == PU1_ERROR_INVALID_ARGUMENT);
+    CHECK(api->getDeviceProperties(0, NULL) == PU1_ERROR_INVALID_ARGUMENT);
+    CHECK(api->getLastError()[0] != '\0');
+}
+
 static void run_errors(void)
 {
     CHECK(PU1_MAJOR_OF(api->getVersion()) == PU1_VERSION_MAJOR);
@@ -617,8 +648,9 @@ static const struct {
     {"iterator", run_iterator},   {"filters", run_filters},
     {"silent", run_silent},       {"sessions", run_sessions},
     {"callbacks", run_callbacks}, {"flush", run_flush},
-    {"errors", run_errors},       {"late", run_late},
-    {"fork", run_fork},           {"taken", run_taken},
+    {"devices", run_devices},     {"errors", run_errors},
+    {"late", run_late},           {"fork", run_fork},
+    {"taken", run_taken},
 };
 
 static void say(void *context, pu1_severity_t severity, const char *sentence)

@@ -5,7 +5,7 @@ source "$(dirname "$0")/../e2e/lib.sh"
 include=$here/../../include
 wanted=$(sed -n 's/^PU1_EXPORT [a-zA-Z0-9_ ]*[ *]\(pu1[A-Za-z]*\|kineto_[a-z0-9_]*\)(.*/\1/p' "$include/PrivateUse1TracingApi.h" |
     LC_ALL=C sort)
-equal "functions of the header" "$(wc -l <<<"$wanted")" 11
+equal "functions of the header" "$(wc -l <<<"$wanted")" 12
 for library in "$build/lib/librtl.so" "$build/lib/kineto/libopenreg.so"; do
     got=$(nm -D --defined-only "$library" | awk '$2 == "T" && $3 ~ /^(pu1|kineto_)/ { print $3 }' | LC_ALL=C sort)
     equal "functions of ${library##*/}" "$got" "$wanted"

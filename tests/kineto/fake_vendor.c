@@ -1,6 +1,7 @@
 /*
  * A library that a loader meets. How it is: FAKE_MAJOR, FAKE_MINOR, FAKE_RESULT (of registering),
- * FAKE_NO_ENTRY, FAKE_NO_VERSION, FAKE_HALF (a table with a hole). It says on stdout when it is
+ * FAKE_NO_ENTRY, FAKE_NO_VERSION, FAKE_HALF (a table with a hole), FAKE_OLD (the table of version
+ * 1.0). It says on stdout when it is
  * loaded and when it is registered.
  */
 #include <PrivateUse1TracingApi.h>
@@ -105,8 +106,11 @@ int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
 #ifdef FAKE_HALF
     whole.flushAll = NULL;
 #endif
+#ifdef FAKE_OLD
+    whole.struct_size = PU1_TABLE_1_0;
+#endif
     (void)puts("registered " FAKE_NAME);
-    memcpy(table, &whole, table->struct_size);
+    memcpy(table, &whole, whole.struct_size);
     return FAKE_RESULT;
 }
 #endif

@@ -402,7 +402,7 @@ static const pu1_vendor_t made_up = {
     .path = "made up",
     .version = PU1_VERSION,
     .api = {sizeof(pu1TracingApiTable), "made up", get_version, enable, disable, set_callbacks,
-            push, pop, flush, get_next, last_error, dropped},
+            push, pop, flush, get_next, last_error, dropped, NULL},
 };
 static const pu1_vendors_t vendors = {1, &made_up};
 

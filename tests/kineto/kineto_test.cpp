@@ -15,7 +15,9 @@ TEST(Header, IsTheSameInCAndCpp)
 TEST(Header, HasTheLayoutOfVersion1)
 {
     EXPECT_EQ(sizeof(pu1ActivityRecord), 80U);
-    EXPECT_EQ(sizeof(pu1TracingApiTable), 96U);
+    EXPECT_EQ(PU1_TABLE_1_0, 96U);
+    EXPECT_EQ(sizeof(pu1TracingApiTable), 104U); // 1.1
+    EXPECT_EQ(sizeof(pu1DeviceProperties), 32U);
     EXPECT_EQ(PU1_MAJOR_OF(PU1_VERSION), 1U);
     EXPECT_EQ(PRIVATEUSE1_RUNTIME, 1);
     EXPECT_EQ(PRIVATEUSE1_DRIVER, 2);

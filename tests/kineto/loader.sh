@@ -66,13 +66,19 @@ nothing_else_said 1
 # Another major: it is not even registered.
 loads KINETO_PLUGIN_PATH="$lib/fake_major.so"
 equal "vendors" "$(vendors)" ""
-said fault "is for version 2.0 of PrivateUse1 tracing, and this is 1.0"
+said fault "is for version 2.1 of PrivateUse1 tracing, and this is 1.1"
 ! grep -q registered run.out || fail "a library of another major was registered"
 nothing_else_said 1
 
 loads KINETO_PLUGIN_PATH="$lib/fake_minor.so"
 equal "vendors" "$(vendors)" minor
 grep -q "^vendor minor 1\.9 $lib/fake_minor.so$" run.out || fail "the version of a newer minor"
+nothing_else_said 0
+
+# A table of version 1.0, which is shorter.
+loads KINETO_PLUGIN_PATH="$lib/fake_old.so"
+equal "vendors" "$(vendors)" old
+grep -q "^vendor old 1\.0 $lib/fake_old.so$" run.out || fail "the version of an older minor"
 nothing_else_said 0
 
 loads KINETO_PLUGIN_PATH="$lib/fake_refuses.so"

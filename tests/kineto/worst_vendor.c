@@ -292,6 +292,16 @@ static uint64_t dropped(void)
     return 0;
 }
 
+static pu1Result get_device(uint32_t device, pu1DeviceProperties *properties)
+{
+    if (device >= 20)
+        return PU1_ERROR_INVALID_ARGUMENT;
+    properties->name = device % 2 == 0 ? "de\"vi\\ce\n\xff" : NULL;
+    properties->memory_bytes = device % 3 == 0 ? UINT64_MAX : 0;
+    properties->compute_units = device;
+    return PU1_SUCCESS;
+}
+
 PU1_EXPORT uint32_t pu1GetVersion(void)
 {
     return get_version();
@@ -301,7 +311,7 @@ PU1_EXPORT int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
 {
     static const pu1TracingApiTable ours = {
         sizeof ours, "wor\"st\\\xff", get_version, enable,     disable, set_callbacks, push,
-        pop,         flush,           next,        last_error, dropped};
+        pop,         flush,           next,        last_error, dropped, get_device};
     memcpy(table, &ours, table->struct_size);
     return 0;
 }

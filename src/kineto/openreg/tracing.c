@@ -314,6 +314,24 @@ static uint64_t get_dropped(void)
     return atomic_load(&dropped);
 }
 
+/* The device is the machine's processor. */
+static pu1Result get_device(uint32_t device, pu1DeviceProperties *properties)
+{
+    if (device != 0 || properties == NULL || properties->struct_size < sizeof(size_t))
+        return fail(PU1_ERROR_INVALID_ARGUMENT, "OpenReg has one device, which is 0");
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pu1DeviceProperties all = {
+        .struct_size = properties->struct_size < sizeof all ? properties->struct_size : sizeof all,
+        .name = "OpenReg",
+        .memory_bytes = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0,
+        .compute_units = processors > 0 ? (uint32_t)processors : 0,
+        .wave_size = 1,
+    };
+    memcpy(properties, &all, all.struct_size);
+    return PU1_SUCCESS;
+}
+
 int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
 {
     static const pu1TracingApiTable ours = {
@@ -329,6 +347,7 @@ int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
         .getNextRecord = get_next,
         .getLastError = get_last_error,
         .getDroppedRecords = get_dropped,
+        .getDeviceProperties = get_device,
     };
     if (table == NULL || table->struct_size < sizeof table->struct_size)
         return PU1_ERROR_INVALID_ARGUMENT;
@@ -389,4 +408,9 @@ const char *pu1GetLastError(void)
 uint64_t pu1GetDroppedRecords(void)
 {
     return get_dropped();
+}
+
+pu1Result pu1GetDeviceProperties(uint32_t device, pu1DeviceProperties *properties)
+{
+    return get_device(device, properties);
 }
