@@ -7,6 +7,7 @@
 #include "kineto/abi.h"
 #include "kineto/members.h"
 #include "kineto/rows.h"
+#include "kineto/scopes.h"
 #include "kineto/session.h"
 #include "kineto/text.h"
 
@@ -16,6 +17,8 @@
 #endif
 #include <output_base.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -182,8 +185,9 @@ Info make_resource(int64_t device, int64_t id, int64_t sort_index, std::string n
 class Session : public libkineto::IActivityProfilerSession
 {
   public:
-    explicit Session(uint32_t kinds)
-        : kinds_(kinds), session_(pu1_session_new(vendors()), pu1_session_free),
+    Session(uint32_t kinds, bool wants_annotations)
+        : kinds_(kinds), wants_annotations_(wants_annotations),
+          session_(pu1_session_new(vendors()), pu1_session_free),
           buffer_(std::make_unique<libkineto::CpuTraceBuffer>())
     {
         buffer_->span.name = profiler_name;
@@ -226,10 +230,9 @@ class Session : public libkineto::IActivityProfilerSession
             return;
         }
         pu1_session_finish(session_.get(), note, this);
-        if (uint64_t dropped = pu1_session_dropped(session_.get()); dropped > 0) {
-            note(this, (std::to_string(dropped) + " records were dropped").c_str());
-        }
+        pu1_session_tell(session_.get(), note, this);
         std::vector<const pu1_item_t *> items = within(start, end);
+        tell_outside(items.size());
         find_flows(items);
         find_rows();
         buffer_->span.startTime = start;
@@ -238,6 +241,7 @@ class Session : public libkineto::IActivityProfilerSession
             add(*item, linked);
             buffer_->activities.back()->log(logger);
         }
+        add_annotations(logger, linked);
         name_devices(logger, start);
     }
 
@@ -270,37 +274,22 @@ class Session : public libkineto::IActivityProfilerSession
 
     void pushCorrelationId(uint64_t id) override
     {
-        operations_++;
-        pu1_session_push(id);
+        scopes_.push_operation(id);
     }
 
     void popCorrelationId() override
     {
-        if (operations_ > 0) {
-            operations_--;
-        }
-        pu1_session_pop();
+        scopes_.pop_operation();
     }
 
-    // There is one stack: an annotation counts where no operation is open.
     void pushUserCorrelationId(uint64_t id) override
     {
-        annotations_.push_back(operations_ == 0);
-        if (annotations_.back()) {
-            pu1_session_push(id);
-        }
+        scopes_.push_annotation(id);
     }
 
     void popUserCorrelationId() override
     {
-        if (annotations_.empty()) {
-            return;
-        }
-        bool pushed = annotations_.back();
-        annotations_.pop_back();
-        if (pushed) {
-            pu1_session_pop();
-        }
+        scopes_.pop_annotation();
     }
 
   private:
@@ -325,6 +314,22 @@ class Session : public libkineto::IActivityProfilerSession
             }
         }
         return items;
+    }
+
+    // Not an error, for a profile may end while the device works.
+    void tell_outside(size_t shown)
+    {
+        size_t count = 0;
+        (void)pu1_session_items(session_.get(), &count);
+        if (count > shown) {
+            std::string sentence = std::to_string(count - shown) + " of " + std::to_string(count) +
+                                   " records began before or after the profiled window, and are "
+                                   "not shown";
+            complain(nullptr, PU1_WARNING, sentence.c_str());
+            if (status_ != libkineto::TraceStatus::ERROR) {
+                status_ = libkineto::TraceStatus::WARNING;
+            }
+        }
     }
 
     // A flow begins at a call that has work, and ends at work that has its call. Each gets a number
@@ -422,6 +427,49 @@ class Session : public libkineto::IActivityProfilerSession
         }
     }
 
+    // Kineto's activity of an operation or annotation, which it counts with 32 bits.
+    static const libkineto::ITraceActivity *
+    find_scope(const libkineto::getLinkedActivityCallback &linked, uint64_t id)
+    {
+        bool is_id = id != 0 && id <= INT32_MAX;
+        return linked != nullptr && is_id ? linked(static_cast<int32_t>(id)) : nullptr;
+    }
+
+    // On each stream an annotation lasts from its first work to its last.
+    void extend_annotations(const GenericTraceActivity &work, uint64_t external)
+    {
+        for (uint64_t id : scopes_.annotations(external)) {
+            auto row = std::make_pair(work.deviceId(), work.resourceId());
+            auto at =
+                spans_
+                    .emplace(std::make_pair(row, id), std::make_pair(work.startTime, work.endTime))
+                    .first;
+            at->second.first = std::min(at->second.first, work.startTime);
+            at->second.second = std::max(at->second.second, work.endTime);
+        }
+    }
+
+    void add_annotations(libkineto::ActivityLogger &logger,
+                         const libkineto::getLinkedActivityCallback &linked)
+    {
+        for (const auto &[key, span] : spans_) {
+            const libkineto::ITraceActivity *annotation = find_scope(linked, key.second);
+            if (annotation == nullptr) {
+                continue;
+            }
+            buffer_->emplace_activity(buffer_->span, ActivityType::GPU_USER_ANNOTATION,
+                                      annotation->name());
+            GenericTraceActivity &activity = *buffer_->activities.back();
+            activity.startTime = span.first;
+            activity.endTime = span.second;
+            activity.id = static_cast<int32_t>(key.second); // not linked, it would count as work
+            activity.device = static_cast<int32_t>(key.first.first);
+            activity.resource = static_cast<int32_t>(key.first.second);
+            activity.threadId = 0;
+            activity.log(logger);
+        }
+    }
+
     void add(const pu1_item_t &item, const libkineto::getLinkedActivityCallback &linked)
     {
         const pu1ActivityRecord &record = item.record;
@@ -430,27 +478,27 @@ class Session : public libkineto::IActivityProfilerSession
         activity.startTime = static_cast<int64_t>(record.start_time);
         activity.endTime = static_cast<int64_t>(record.end_time);
         activity.id = static_cast<int32_t>(record.correlation_id);
-        if (linked != nullptr && record.external_id != 0) {
-            activity.linked = linked(static_cast<int32_t>(record.external_id));
-        }
+        activity.linked = find_scope(linked, scopes_.owner(record.external_id));
         place(activity, item);
+        if (wants_annotations_ && pu1_is_device_work(&item)) {
+            extend_annotations(activity, record.external_id);
+        }
         link(activity, item);
         describe(activity, item);
     }
 
     uint32_t kinds_;
+    bool wants_annotations_;
+    pu1::Scopes scopes_;
     std::unique_ptr<pu1_session_t, void (*)(pu1_session_t *)> session_;
     std::unique_ptr<libkineto::CpuTraceBuffer> buffer_;
     std::vector<std::string> errors_;
     std::map<uint64_t, uint32_t> flows_; // numbers by pu1_flow_id
     std::unique_ptr<pu1_rows_t, void (*)(pu1_rows_t *)> rows_{nullptr, pu1_rows_free};
-    std::set<const pu1_row_t *> shown_;                 // of these, in their order
-    static thread_local unsigned operations_;           // that are open
-    static thread_local std::vector<bool> annotations_; // that are open: whether pushed
+    std::set<const pu1_row_t *> shown_; // of these, in their order
+    // By device and stream of the trace, and annotation: start and end.
+    std::map<std::pair<std::pair<int64_t, int64_t>, uint64_t>, std::pair<int64_t, int64_t>> spans_;
 };
-
-thread_local unsigned Session::operations_ = 0;
-thread_local std::vector<bool> Session::annotations_;
 
 class Profiler : public libkineto::IActivityProfiler
 {
@@ -463,7 +511,12 @@ class Profiler : public libkineto::IActivityProfiler
 
     const std::set<ActivityType> &availableActivities() const override
     {
-        return all_types();
+        static const std::set<ActivityType> types = [] {
+            std::set<ActivityType> all = all_types();
+            all.insert(ActivityType::GPU_USER_ANNOTATION);
+            return all;
+        }();
+        return types;
     }
 
     // The kinds of calls are among those of every trace of the CPU: alone they ask for nothing.
@@ -479,7 +532,7 @@ class Profiler : public libkineto::IActivityProfiler
         if (!device || vendors()->count == 0) {
             return nullptr;
         }
-        return std::make_unique<Session>(kinds);
+        return std::make_unique<Session>(kinds, types.count(ActivityType::GPU_USER_ANNOTATION) > 0);
     }
 
     std::unique_ptr<libkineto::IActivityProfilerSession>

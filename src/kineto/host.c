@@ -165,6 +165,7 @@ static int end(const char *path, bool always)
         complain(NULL, "no session is running");
     } else {
         pu1_session_finish(session, complain, NULL);
+        pu1_session_tell(session, complain, NULL);
         fine = (!always && !has_anything()) || write_trace(path);
         pu1_session_free(session);
         session = NULL;

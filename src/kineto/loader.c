@@ -102,6 +102,8 @@ static void register_vendor(const struct loading *loading, const char *path, uin
     }
     if (vendor->api.vendor == NULL)
         vendor->api.vendor = "unnamed";
+    if (PU1_MINOR_OF(version) < 1) /* whatever it has written there */
+        vendor->api.getDeviceProperties = NULL;
     all.count++;
     say(loading, PU1_INFO, "%s is the PrivateUse1 vendor %s, version %u.%u", path,
         vendor->api.vendor, PU1_MAJOR_OF(version), PU1_MINOR_OF(version));

@@ -1,18 +1,18 @@
 #include "kineto/session.h"
 
+#include "kineto/ids.h"
 #include "kineto/members.h"
 #include "kineto/text.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFER_BYTES (256u << 10)
 #define CHUNK_BYTES  (256u << 10)
-#define DEEPEST      512u
 #define NAMES        256u /* texts that are looked at before one is copied again; a power of two */
 
 /* Memory for texts. */
@@ -34,16 +34,13 @@ struct pu1_session {
     struct chunk *chunks;
     const char *names[NAMES];
     uint64_t lost; /* for want of memory */
+    uint64_t malformed, unknown;
+    uint64_t unpushed; /* when it has finished */
 };
 
 /* The session that gets records; changed under the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pu1_session_t *current;
-
-/* Vendors that get ids: bits of their places. */
-static _Atomic uint32_t pushing;
-static const pu1_vendors_t *_Atomic pushed_to;
-static _Atomic uint32_t session_number; /* of the last one that has started */
 
 /* ---- what vendors call ---- */
 
@@ -96,21 +93,47 @@ static bool has_room(pu1_session_t *session)
     return true;
 }
 
+/* A record that can be shown, with what is wrong about it put right; `*item` begins as it came.
+ * False: its times are none. */
+static bool put_right(pu1_session_t *session, pu1_item_t *item)
+{
+    pu1ActivityRecord *record = &item->record;
+    bool json = record->metadata != NULL && pu1_is_object(record->metadata);
+    bool ends = record->end_time >= record->start_time && record->end_time <= INT64_MAX;
+    if (record->name == NULL || !ends || (record->metadata != NULL && !json))
+        session->malformed++;
+    if (record->start_time > INT64_MAX)
+        return false;
+    if (!ends)
+        record->end_time = record->start_time;
+    record->name = copy_name(session, record->name != NULL ? record->name : "");
+    record->metadata = json ? copy_text(session, record->metadata) : NULL;
+    return true;
+}
+
 /* Under the session's lock. What a newer vendor has more, kinds and members, is not looked at. */
 static void keep(pu1_session_t *session, size_t vendor, const pu1ActivityRecord *record)
 {
     pu1_item_t item = {.record = *record, .vendor = vendor};
     if (record->kind < 1 || record->kind > PU1_LAST_KIND)
+        session->unknown++;
+    else if (!put_right(session, &item))
         return;
-    if (item.record.end_time < item.record.start_time)
-        item.record.end_time = item.record.start_time;
-    bool json = record->metadata != NULL && pu1_is_object(record->metadata);
-    item.record.name = copy_name(session, record->name != NULL ? record->name : "");
-    item.record.metadata = json ? copy_text(session, record->metadata) : NULL;
-    if (item.record.name == NULL || !has_room(session))
+    else if (item.record.name == NULL || !has_room(session))
         session->lost++;
     else
         session->items[session->count++] = item;
+}
+
+/* Under the session's lock. Bytes behind the last record that are none count as one. */
+static void keep_all(pu1_session_t *session, size_t vendor, uint8_t *buffer, size_t valid)
+{
+    const pu1TracingApiTable *api = &session->vendors->items[vendor].api;
+    pu1ActivityRecord *record = NULL;
+    pu1Result result = api->getNextRecord(buffer, valid, &record);
+    for (; result == PU1_SUCCESS; result = api->getNextRecord(buffer, valid, &record))
+        keep(session, vendor, record);
+    session->malformed += result != PU1_ERROR_END_OF_BUFFER;
 }
 
 static void request(uint8_t **buffer, size_t *size)
@@ -121,14 +144,11 @@ static void request(uint8_t **buffer, size_t *size)
 
 static void take(size_t vendor, uint8_t *buffer, size_t valid)
 {
-    pu1ActivityRecord *record = NULL;
     pthread_mutex_lock(&lock);
     pu1_session_t *session = current;
     if (session != NULL) {
-        const pu1TracingApiTable *api = &session->vendors->items[vendor].api;
         pthread_mutex_lock(&session->lock);
-        while (api->getNextRecord(buffer, valid, &record) == PU1_SUCCESS)
-            keep(session, vendor, record);
+        keep_all(session, vendor, buffer, valid);
         pthread_mutex_unlock(&session->lock);
     }
     pthread_mutex_unlock(&lock);
@@ -200,7 +220,7 @@ static void give_up(const pu1_session_t *session)
 {
     pthread_mutex_lock(&lock);
     if (current == session) {
-        atomic_store(&pushing, 0);
+        pu1_ids_to(session->vendors, 0);
         current = NULL;
     }
     pthread_mutex_unlock(&lock);
@@ -244,7 +264,7 @@ size_t pu1_session_start(pu1_session_t *session, uint32_t kinds, pu1_error_fn er
         return 0;
     }
     session->stopped = false;
-    atomic_fetch_add(&session_number, 1);
+    pu1_ids_begin();
     for (size_t i = 0; i < vendor_count(session); i++) {
         const pu1_vendor_t *vendor = &session->vendors->items[i];
         session->dropped_before[i] = vendor->api.getDroppedRecords();
@@ -252,8 +272,7 @@ size_t pu1_session_start(pu1_session_t *session, uint32_t kinds, pu1_error_fn er
         places |= session->enabled[i] != 0 ? 1u << i : 0;
         count += session->enabled[i] != 0;
     }
-    atomic_store(&pushed_to, session->vendors);
-    atomic_store(&pushing, places);
+    pu1_ids_to(session->vendors, places);
     return count;
 }
 
@@ -267,7 +286,7 @@ void pu1_session_stop(pu1_session_t *session)
     if (session->stopped)
         return;
     session->stopped = true;
-    atomic_store(&pushing, 0);
+    pu1_ids_to(session->vendors, 0);
     for (size_t i = 0; i < vendor_count(session); i++)
         for (uint32_t kind = 1; kind <= PU1_LAST_KIND; kind++)
             if ((session->enabled[i] & PU1_KIND_BIT(kind)) != 0)
@@ -284,6 +303,7 @@ void pu1_session_finish(pu1_session_t *session, pu1_error_fn error, void *contex
                  vendor->api.getLastError());
         session->dropped += vendor->api.getDroppedRecords() - session->dropped_before[i];
     }
+    session->unpushed = pu1_ids_lost();
     give_up(session);
 }
 
@@ -291,6 +311,25 @@ const pu1_item_t *pu1_session_items(const pu1_session_t *session, size_t *count)
 {
     *count = session->count;
     return session->items;
+}
+
+void pu1_session_tell(const pu1_session_t *session, pu1_error_fn error, void *context)
+{
+    if (pu1_session_dropped(session) > 0)
+        tell(error, context, "%" PRIu64 " records were dropped", pu1_session_dropped(session));
+    if (session->malformed > 0)
+        tell(error, context,
+             "%" PRIu64 " records have no name, end before they begin, or have metadata that is no "
+             "JSON object: they are shown as far as they can be",
+             session->malformed);
+    if (session->unknown > 0)
+        tell(error, context, "%" PRIu64 " records are of kinds that are not known here",
+             session->unknown);
+    if (session->unpushed > 0)
+        tell(error, context,
+             "%" PRIu64 " scopes were not taken by a vendor: what was launched in them is shown in "
+             "those around them",
+             session->unpushed);
 }
 
 uint64_t pu1_session_dropped(const pu1_session_t *session)
@@ -312,59 +351,6 @@ void pu1_session_free(pu1_session_t *session)
     pthread_mutex_destroy(&session->lock);
     free(session->items);
     free(session);
-}
-
-/* ---- external ids ---- */
-
-/* Which vendors had each push of the thread, in one session. Beyond its end pushes are not passed
- * on. */
-static _Thread_local struct {
-    uint32_t session;
-    uint8_t places[DEEPEST];
-    unsigned depth;
-} pushes;
-
-_Static_assert(PU1_SESSION_VENDORS <= 8, "a bit for each vendor");
-
-static void take_off(void)
-{
-    unsigned depth = --pushes.depth;
-    uint32_t places = depth < DEEPEST ? pushes.places[depth] : 0;
-    const pu1_vendors_t *vendors = atomic_load_explicit(&pushed_to, memory_order_relaxed);
-    for (size_t i = 0; places >> i != 0; i++)
-        if ((places >> i & 1) != 0)
-            (void)vendors->items[i].api.popExternalCorrelationId(NULL);
-}
-
-/* A host whose session ends within a scope may never pop it. */
-static void forget_other_sessions(void)
-{
-    uint32_t session = atomic_load_explicit(&session_number, memory_order_acquire);
-    while (pushes.session != session && pushes.depth > 0)
-        take_off();
-    pushes.session = session;
-}
-
-void pu1_session_push(uint64_t id)
-{
-    forget_other_sessions();
-    unsigned depth = pushes.depth++;
-    if (depth >= DEEPEST)
-        return;
-    uint32_t places = atomic_load_explicit(&pushing, memory_order_acquire);
-    const pu1_vendors_t *vendors = atomic_load_explicit(&pushed_to, memory_order_relaxed);
-    pushes.places[depth] = 0;
-    for (size_t i = 0; places >> i != 0; i++)
-        if ((places >> i & 1) != 0 &&
-            vendors->items[i].api.pushExternalCorrelationId(id) == PU1_SUCCESS)
-            pushes.places[depth] |= (uint8_t)(1u << i);
-}
-
-void pu1_session_pop(void)
-{
-    forget_other_sessions();
-    if (pushes.depth > 0)
-        take_off();
 }
 
 uint64_t pu1_flow_id(const pu1_vendors_t *vendors, const pu1_item_t *item)

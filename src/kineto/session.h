@@ -62,6 +62,11 @@ const pu1_item_t *pu1_session_items(const pu1_session_t *session, size_t *count)
  * After pu1_session_finish. */
 uint64_t pu1_session_dropped(const pu1_session_t *session);
 
+/** Says what is missing or wrong in the items, a sentence for each sort of loss: dropped records,
+ * records that break the contract (those without times are not among the items), kinds that this
+ * version does not know, scopes whose ids a vendor has not taken. After pu1_session_finish. */
+void pu1_session_tell(const pu1_session_t *session, pu1_error_fn error, void *context);
+
 /** Ends it, whatever it is doing. NULL is no session. */
 void pu1_session_free(pu1_session_t *session);
 

@@ -23,12 +23,20 @@ drive() {
         fail "the program ended with status $?"
 }
 
+# said TEXT: in one line of what the bridge says.
+said() {
+    [ "$(grep -c "^kineto_privateuse1: $1" run.err)" = 1 ] || fail "'$1' is not said once"
+}
+
 # Other texts with each seed.
 drive_worst() {
-    local seed records=4000
+    local seed records=4096
     for seed in 1 2 3; do
         WORST_SEED=$seed WORST_RECORDS=$records drive
-        nothing_said run.err
+        said "$(sed -n 's/^malformed //p' run.out) records have no name, end before they begin, or have metadata"
+        said "$((records / 64)) records are of kinds that are not known here"
+        said "$((records / 64 * 2)) of $((records / 64 * 62)) records began before or after the profiled window"
+        equal "lines" "$(wc -l <run.err)" 3
         LD_PRELOAD='' "$1" "$here/../kineto/bridge_file.py" trace.json $records 2>check.err ||
             fail "what came of seed $seed is wrong"
     done
@@ -39,6 +47,9 @@ worst) drive_worst "$3" ;;
 *) drive ;;
 esac
 case $case in
+worst) ;;
+window) said "6 of 12 records began before or after the profiled window, and are not shown" ;;
+deep) said "1000 scopes were not taken by a vendor: what was launched in them is shown in those around them" ;;
 late) grep -q 'kineto_privateuse1: RTL cannot be traced' run.err || fail "the error is not said" ;;
 other)
     grep -q '^kineto_privateuse1: the bridge was built for PyTorch 2.*, and GenericTraceActivity has [0-9]* virtual functions here' \

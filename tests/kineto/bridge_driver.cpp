@@ -84,9 +84,9 @@ struct Operations {
         auto at = all.find(id);
         return at == all.end() ? nullptr : at->second.get();
     }
-    void add(int32_t id)
+    void add(int32_t id, const char *name = "op")
     {
-        all[id] = std::make_unique<GenericTraceActivity>(span, ActivityType::CPU_OP, "op");
+        all[id] = std::make_unique<GenericTraceActivity>(span, ActivityType::CPU_OP, name);
         all[id]->id = id;
     }
 };
@@ -260,6 +260,143 @@ void run_window(IActivityProfiler &profiler)
     CHECK(count(logger, ActivityType::CONCURRENT_KERNEL, "held up") == 1);
     CHECK(count(logger, ActivityType::PRIVATEUSE1_RUNTIME) == 4);
     check_flows(logger, 2);
+    CHECK(session->errors().empty() && session->status() == TraceStatus::WARNING);
+}
+
+const GenericTraceActivity *find(const Recorder &logger, const char *name)
+{
+    for (const auto *activity : logger.activities) {
+        if (activity->type() == ActivityType::CONCURRENT_KERNEL && activity->name() == name) {
+            return activity;
+        }
+    }
+    std::abort();
+}
+
+// An annotation has a row of the device on each stream that it has work on, from its first to its
+// last.
+void run_annotations(IActivityProfiler &profiler)
+{
+    Types types = all_types;
+    types.insert(ActivityType::GPU_USER_ANNOTATION);
+    openregStream_t stream = nullptr;
+    must(openregStreamCreate(&stream));
+    Operations operations;
+    operations.add(1, "outer");
+    operations.add(2, "inner");
+    operations.add(3, "within an operation");
+    operations.add(100);
+    for (bool wanted : {true, false}) {
+        auto session = profiler.configure(wanted ? types : all_types, config);
+        session->start();
+        session->pushUserCorrelationId(1);
+        must(openregSpin("k1", 100, nullptr));
+        session->pushUserCorrelationId(2);
+        session->pushCorrelationId(100);
+        must(openregSpin("k2", 100, stream));
+        session->pushUserCorrelationId(3);
+        must(openregSpin("k3", 100, stream));
+        session->popUserCorrelationId();
+        must(openregSpin("k4", 100, stream));
+        session->popCorrelationId();
+        must(openregSpin("k5", 100, nullptr));
+        session->popUserCorrelationId();
+        session->pushUserCorrelationId(4); // which Kineto does not know
+        must(openregSpin("k6", 100, nullptr));
+        session->popUserCorrelationId();
+        session->popUserCorrelationId();
+        must(openregSpin("k7", 100, nullptr));
+        must(openregDeviceSynchronize());
+        session->stop();
+        Recorder logger;
+        session->processTrace(
+            logger, [&](int32_t id) { return operations.find(id); }, 0, 0);
+        const struct {
+            const char *kernel;
+            int32_t owner;
+        } owners[] = {{"k1", 1}, {"k2", 100}, {"k3", 100}, {"k4", 100},
+                      {"k5", 2}, {"k6", 4},   {"k7", 0}};
+        for (const auto &each : owners) {
+            CHECK(find(logger, each.kernel)->linkedActivity() == operations.find(each.owner));
+        }
+        const struct {
+            const char *name, *first, *last;
+        } spans[] = {{"outer", "k1", "k6"},
+                     {"outer", "k2", "k4"},
+                     {"inner", "k5", "k5"},
+                     {"inner", "k2", "k4"},
+                     {"within an operation", "k3", "k3"}};
+        CHECK(count(logger, ActivityType::GPU_USER_ANNOTATION) == (wanted ? 5 : 0));
+        for (const auto &span : spans) {
+            int found = 0;
+            const auto *first = find(logger, span.first);
+            const auto *last = find(logger, span.last);
+            for (const auto *activity : logger.activities) {
+                found += activity->type() == ActivityType::GPU_USER_ANNOTATION &&
+                                 activity->name() == span.name &&
+                                 activity->startTime == first->startTime &&
+                                 activity->endTime == last->endTime &&
+                                 activity->deviceId() == first->deviceId() &&
+                                 activity->resourceId() == first->resourceId() &&
+                                 activity->flowId() == 0 && activity->linkedActivity() == nullptr &&
+                                 operations.find(static_cast<int32_t>(activity->correlationId()))
+                                         ->name() == span.name
+                             ? 1
+                             : 0;
+            }
+            CHECK(found == (wanted ? 1 : 0));
+        }
+    }
+    must(openregStreamDestroy(stream));
+}
+
+// Scopes that a session left open are none of the next one.
+void run_left_open(IActivityProfiler &profiler)
+{
+    for (int i = 0; i < 2; i++) {
+        auto session = profiler.configure(all_types, config);
+        Operations operations;
+        operations.add(1);
+        session->start();
+        session->pushUserCorrelationId(1);
+        must(openregSpin("kernel", 10, nullptr));
+        session->pushCorrelationId(2); // and neither is popped
+        session->stop();
+        Recorder logger;
+        session->processTrace(
+            logger, [&](int32_t id) { return operations.find(id); }, 0, 0);
+        CHECK(find(logger, "kernel")->linkedActivity() == operations.find(1));
+    }
+}
+
+// OpenReg keeps 1024 ids in a thread.
+void run_deep(IActivityProfiler &profiler)
+{
+    auto session = profiler.configure(all_types, config);
+    Operations operations;
+    session->start();
+    for (int32_t id = 1; id <= 2024; id++) {
+        operations.add(id);
+        session->pushCorrelationId(static_cast<uint64_t>(id));
+        if (id == 1000 || id == 2024) {
+            must(openregSpin(id == 1000 ? "deep" : "too deep", 10, nullptr));
+        }
+    }
+    for (int32_t id = 2024; id > 1; id--) {
+        session->popCorrelationId();
+    }
+    must(openregSpin("last", 10, nullptr));
+    session->popCorrelationId();
+    must(openregSpin("out", 10, nullptr));
+    session->stop();
+    Recorder logger;
+    session->processTrace(
+        logger, [&](int32_t id) { return operations.find(id); }, 0, 0);
+    CHECK(find(logger, "deep")->linkedActivity() == operations.find(1000));
+    CHECK(find(logger, "too deep")->linkedActivity() == operations.find(1024));
+    CHECK(find(logger, "last")->linkedActivity() == operations.find(1));
+    CHECK(find(logger, "out")->linkedActivity() == nullptr);
+    CHECK(session->errors().size() == 1);
 }
 
 void run_configure(IActivityProfiler &profiler)
@@ -389,7 +526,7 @@ void run_worst(IActivityProfiler &profiler)
     session->stop();
     Recorder logger;
     session->processTrace(logger, nullptr, begin, now());
-    CHECK(session->errors().empty());
+    CHECK(session->errors().size() == 2);                              // which bridge.sh reads
     CHECK(static_cast<size_t>(logger.named) == logger.devices.size()); // each once
     write_file("trace.json", logger, *session);
 }
@@ -413,8 +550,15 @@ void run_late(IActivityProfiler &profiler)
 int main(int argc, char **argv)
 {
     static const std::map<std::string, std::function<void(IActivityProfiler &)>> cases = {
-        {"trace", run_trace},       {"window", run_window}, {"configure", run_configure},
-        {"sessions", run_sessions}, {"late", run_late},     {"worst", run_worst},
+        {"trace", run_trace},
+        {"window", run_window},
+        {"configure", run_configure},
+        {"sessions", run_sessions},
+        {"late", run_late},
+        {"worst", run_worst},
+        {"annotations", run_annotations},
+        {"deep", run_deep},
+        {"left-open", run_left_open},
     };
     if (argc != 3) {
         return 2;

@@ -24,7 +24,9 @@ path, records = sys.argv[1], int(sys.argv[2])
 with open(path, encoding="utf-8") as file:
     events = json.load(file, parse_constant=refuse)
 slices = [event for event in events if event["ph"] == "X"]
-assert sorted(event["args"]["correlation"] for event in slices) == list(range(1, records + 1)), "not every record is there once"
+wanted = [serial for serial in range(1, records + 1) if serial % 64 not in (5, 6, 7, 8)]
+assert sorted(event["args"]["correlation"] for event in slices) == wanted, "not every record is there once"
+assert all(event["dur"] >= 0 and (event["dur"] == 0 or event["args"]["correlation"] % 64 != 9) for event in slices)
 for event in slices:
     serial, name = event["args"]["correlation"], event["name"]
     if serial % 16 == 0:

@@ -1,7 +1,7 @@
 /*
  * A library that a loader meets. How it is: FAKE_MAJOR, FAKE_MINOR, FAKE_RESULT (of registering),
  * FAKE_NO_ENTRY, FAKE_NO_VERSION, FAKE_HALF (a table with a hole), FAKE_OLD (the table of version
- * 1.0). It says on stdout when it is
+ * 1.0, with something behind it that is no function). It says on stdout when it is
  * loaded and when it is registered.
  */
 #include <PrivateUse1TracingApi.h>
@@ -107,7 +107,7 @@ int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
     whole.flushAll = NULL;
 #endif
 #ifdef FAKE_OLD
-    whole.struct_size = PU1_TABLE_1_0;
+    memset((char *)&whole + PU1_TABLE_1_0, 1, sizeof whole - PU1_TABLE_1_0);
 #endif
     (void)puts("registered " FAKE_NAME);
     memcpy(table, &whole, whole.struct_size);

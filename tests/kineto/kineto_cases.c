@@ -295,12 +295,16 @@ const char *External_NotesAreNeverMixed(void)
 
 /* ---- a session, with a vendor that does what the case says ---- */
 
+#define DEEP 5000u
+
 static struct {
     pu1BufferRequestFn request;
     pu1BufferCompleteFn complete;
     uint32_t enabled;
     pu1Result answer; /* to an enable */
-    uint64_t stack[64];
+    uint64_t stack[DEEP];
+    bool full;  /* takes no ids */
+    bool quiet; /* has no records */
     unsigned depth, flushes;
     uint64_t dropped;
     const char *metadata;
@@ -336,6 +340,8 @@ static pu1Result set_callbacks(pu1BufferRequestFn request, pu1BufferCompleteFn c
 
 static pu1Result push(uint64_t id)
 {
+    if (vendor.full)
+        return PU1_ERROR_OUT_OF_MEMORY;
     vendor.stack[vendor.depth++] = id;
     return PU1_SUCCESS;
 }
@@ -384,7 +390,8 @@ static void produce(void)
 static pu1Result flush(void)
 {
     vendor.flushes++;
-    produce();
+    if (!vendor.quiet)
+        produce();
     return PU1_SUCCESS;
 }
 
@@ -472,6 +479,73 @@ const char *Session_LeavesUnknownKindsAlone(void)
     CHECK(count == 6); /* the first of each pair, and that of the flush */
     for (size_t i = 0; i < count; i++)
         CHECK(items[i].record.kind == CONCURRENT_KERNEL);
+    pu1_session_free(session);
+    return NULL;
+}
+
+static void keep_sentences(void *context, const char *sentence)
+{
+    char *all = context;
+    (void)snprintf(all + strlen(all), 1024 - strlen(all), "%s\n", sentence);
+}
+
+const char *Session_TellsLosses(void);
+const char *Session_TellsLosses(void)
+{
+    char said[1024] = "";
+    pu1_session_t *session = make();
+    CHECK(pu1_session_start(session, PU1_ALL_KINDS, NULL, NULL) == 1);
+    vendor.kind = CONCURRENT_KERNEL;
+    vendor.metadata = "[]"; /* two records, of which the second ends before it begins, too */
+    produce();
+    vendor.kind = 99; /* the first of two, and one of no kind */
+    produce();
+    vendor.dropped = 4;
+    vendor.metadata = "{}";
+    vendor.full = true;
+    pu1_session_push(1);
+    pu1_session_push(2);
+    pu1_session_finish(session, NULL, NULL); /* one of no kind */
+    pu1_session_tell(session, keep_sentences, said);
+    CHECK(strcmp(said, "4 records were dropped\n"
+                       "3 records have no name, end before they begin, or have metadata that is no "
+                       "JSON object: they are shown as far as they can be\n"
+                       "2 records are of kinds that are not known here\n"
+                       "2 scopes were not taken by a vendor: what was launched in them is shown in "
+                       "those around them\n") == 0);
+    pu1_session_free(session);
+    pu1_session_pop();
+    pu1_session_pop();
+    session = make();
+    CHECK(pu1_session_start(session, PU1_DEVICE_KINDS, NULL, NULL) == 1);
+    vendor.flushes = 0;
+    pu1_session_push(1);
+    pu1_session_pop();
+    vendor.metadata = "{}";
+    vendor.quiet = true;
+    pu1_session_finish(session, NULL, NULL);
+    said[0] = '\0';
+    pu1_session_tell(session, keep_sentences, said);
+    CHECK(said[0] == '\0');
+    pu1_session_free(session);
+    return NULL;
+}
+
+/* As deep as scopes are, the thread's stack at the vendor follows. */
+const char *Session_PassesDeepIdsOn(void);
+const char *Session_PassesDeepIdsOn(void)
+{
+    pu1_session_t *session = make();
+    CHECK(pu1_session_start(session, PU1_ALL_KINDS, NULL, NULL) == 1);
+    for (uint64_t id = 1; id <= DEEP; id++)
+        pu1_session_push(id);
+    CHECK(vendor.depth == DEEP && vendor.stack[DEEP - 1] == DEEP);
+    for (uint64_t id = DEEP; id > 1; id--)
+        pu1_session_pop();
+    CHECK(vendor.depth == 1 && vendor.stack[0] == 1);
+    pu1_session_pop();
+    CHECK(vendor.depth == 0);
+    pu1_session_finish(session, NULL, NULL);
     pu1_session_free(session);
     return NULL;
 }

@@ -78,6 +78,7 @@ nothing_else_said 0
 # A table of version 1.0, which is shorter.
 loads KINETO_PLUGIN_PATH="$lib/fake_old.so"
 equal "vendors" "$(vendors)" old
+equal "those who tell of devices" "$(grep -c ' tells of its devices$' run.out || true)" 0
 grep -q "^vendor old 1\.0 $lib/fake_old.so$" run.out || fail "the version of an older minor"
 nothing_else_said 0
 
@@ -120,3 +121,4 @@ nothing_else_said 2
 # Real ones.
 loads KINETO_PLUGIN_PATH="$build/lib/kineto:$build/lib/librtl.so"
 equal "vendors" "$(vendors)" "OpenReg RTL"
+equal "those who tell of devices" "$(grep -c ' tells of its devices$' run.out)" 2

@@ -16,9 +16,12 @@ int main(void)
     size_t first = vendors->count;
     if (pu1_load(say, NULL) != vendors || vendors->count != first)
         return 1;
-    for (size_t i = 0; i < vendors->count; i++)
+    for (size_t i = 0; i < vendors->count; i++) {
+        if (vendors->items[i].api.getDeviceProperties != NULL)
+            (void)printf("%s tells of its devices\n", vendors->items[i].api.vendor);
         (void)printf("vendor %s %u.%u %s\n", vendors->items[i].api.vendor,
                      PU1_MAJOR_OF(vendors->items[i].version),
                      PU1_MINOR_OF(vendors->items[i].version), vendors->items[i].path);
+    }
     return 0;
 }

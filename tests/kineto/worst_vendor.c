@@ -4,13 +4,17 @@
  * same: its correlation id is a number of its own, its name begins with "k" and that number (but
  * for each 16th, which has none), and metadata that is JSON has it as "serial".
  *
- * WORST_RECORDS records, WORST_SEED: which ones. They come with the flush, and have begun when
- * records were enabled.
+ * Of each 64 records the 5th begins at 0 and the 6th in no time that there is, the 7th is of no
+ * kind, the 8th begins in a hundred years, and the 9th ends before it begins.
+ *
+ * WORST_RECORDS records, WORST_SEED: which ones. They come with the flush, and the others have
+ * begun when records were enabled. How many are malformed it says on stdout.
  */
 #include <PrivateUse1TracingApi.h>
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +29,7 @@ static _Atomic uint64_t enabled_at;
 static uint64_t state;
 static uint8_t *buffer;
 static size_t size, used, texts;
+static unsigned malformed;
 
 static uint64_t now(void)
 {
@@ -188,6 +193,31 @@ static uint64_t draw_stream(void)
     return streams[draw(sizeof streams / sizeof *streams)];
 }
 
+static void spoil(pu1ActivityRecord *record, uint64_t serial)
+{
+    switch (serial % 64) {
+    case 5:
+        record->start_time = 0;
+        break;
+    case 6:
+        record->start_time = record->end_time = UINT64_MAX;
+        break;
+    case 7:
+        record->kind = PU1_LAST_KIND + 1 + draw(100);
+        record->name = "?";
+        record->metadata = NULL;
+        break;
+    case 8:
+        record->start_time += UINT64_C(100) * 365 * 86400 * 1000000000;
+        record->end_time = record->start_time;
+        break;
+    case 9:
+        record->end_time = record->start_time - 1;
+        break;
+    default:;
+    }
+}
+
 static void put(uint64_t serial)
 {
     static struct text name, metadata;
@@ -201,7 +231,8 @@ static void put(uint64_t serial)
         texts = size;
     }
     make_name(&name, serial);
-    if (draw(7) != 0)
+    bool json = draw(7) != 0;
+    if (json)
         make_object(&metadata, serial);
     else
         make_garbage(&metadata);
@@ -218,6 +249,9 @@ static void put(uint64_t serial)
         .name = serial % 16 != 0 ? keep(&name) : NULL,
         .metadata = draw(9) != 0 ? keep(&metadata) : NULL,
     };
+    spoil(&record, serial);
+    malformed += record.name == NULL || record.end_time < record.start_time ||
+                 record.end_time > INT64_MAX || (record.metadata != NULL && !json);
     memcpy(buffer + used, &record, sizeof record);
     used += sizeof record;
 }
@@ -272,6 +306,7 @@ static pu1Result flush(void)
     if (buffer != NULL)
         complete(buffer, size, used);
     buffer = NULL;
+    (void)printf("malformed %u\n", malformed);
     return PU1_SUCCESS;
 }
 

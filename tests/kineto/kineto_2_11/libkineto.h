@@ -21,6 +21,7 @@ namespace libkineto
 enum class ActivityType {
     CPU_OP = 0,
     USER_ANNOTATION = 1,
+    GPU_USER_ANNOTATION = 2,
     GPU_MEMCPY = 3,
     GPU_MEMSET = 4,
     CONCURRENT_KERNEL = 5,
