@@ -1,0 +1,9 @@
+"""python3 -m rtl_torch: builds the bridge for this Python's PyTorch, if it is not there, and says where it is."""
+import sys
+
+from . import Error, bridge
+
+try:
+    print(bridge())
+except Error as error:
+    sys.exit(f"rtl-torch: {error}")
