@@ -414,7 +414,7 @@ class Session : public libkineto::IActivityProfilerSession
 
     static void describe(GenericTraceActivity &activity, const pu1_item_t &item)
     {
-        activity.addMetadata("correlation", std::to_string(item.record.correlation_id));
+        activity.addMetadata("correlation", std::to_string(pu1_flow_id(vendors(), &item)));
         std::string text = item.record.metadata != nullptr ? item.record.metadata : "{}";
         pu1_plain_object(text.data());
         const char *at = text.c_str();
@@ -477,7 +477,7 @@ class Session : public libkineto::IActivityProfilerSession
         GenericTraceActivity &activity = *buffer_->activities.back();
         activity.startTime = static_cast<int64_t>(record.start_time);
         activity.endTime = static_cast<int64_t>(record.end_time);
-        activity.id = static_cast<int32_t>(record.correlation_id);
+        activity.id = static_cast<int32_t>(pu1_flow_id(vendors(), &item));
         activity.linked = find_scope(linked, scopes_.owner(record.external_id));
         place(activity, item);
         if (wants_annotations_ && pu1_is_device_work(&item)) {

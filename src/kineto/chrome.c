@@ -133,8 +133,8 @@ static void write_arguments(const struct writer *writer, const pu1_item_t *item)
 {
     const pu1ActivityRecord *record = &item->record;
     FILE *file = writer->file;
-    (void)fprintf(
-        file, ", \"args\": {\"correlation\": %" PRIu64 ", \"vendor\": ", record->correlation_id);
+    (void)fprintf(file, ", \"args\": {\"correlation\": %" PRIu64 ", \"vendor\": ",
+                  pu1_flow_id(writer->trace->vendors, item));
     write_text(file, writer->trace->vendors->items[item->vendor].api.vendor);
     if (record->external_id != 0)
         (void)fprintf(file, ", \"External id\": %" PRIu64, record->external_id);

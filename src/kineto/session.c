@@ -355,5 +355,6 @@ void pu1_session_free(pu1_session_t *session)
 
 uint64_t pu1_flow_id(const pu1_vendors_t *vendors, const pu1_item_t *item)
 {
-    return item->record.correlation_id * vendors->count + item->vendor;
+    uint64_t id = item->record.correlation_id;
+    return id != 0 ? id * vendors->count + item->vendor : 0;
 }

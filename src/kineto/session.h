@@ -76,8 +76,8 @@ void pu1_session_free(pu1_session_t *session);
 void pu1_session_push(uint64_t id);
 void pu1_session_pop(void);
 
-/** An id that tells flows of all vendors apart: of a correlation id, with that of a single vendor
- * as it is. */
+/** A correlation id that is unlike those of all other vendors; with a single vendor it is as the
+ * vendor has it, and 0 stays 0. */
 uint64_t pu1_flow_id(const pu1_vendors_t *vendors, const pu1_item_t *item);
 
 #ifdef __cplusplus

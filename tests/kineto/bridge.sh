@@ -9,6 +9,7 @@ vendor=$build/lib/kineto/libopenreg.so
 case $case in
 late) vendor=$build/lib/librtl.so ;;
 worst) vendor=$build/tests/lib/kineto/worst_vendor.so ;;
+two) vendor=$vendor:$build/tests/lib/kineto/worst_vendor.so ;;
 esac
 [ "$case" = none ] || export KINETO_PLUGIN_PATH=$vendor
 
@@ -47,7 +48,7 @@ worst) drive_worst "$3" ;;
 *) drive ;;
 esac
 case $case in
-worst) ;;
+worst | two) ;;
 window) said "6 of 12 records began before or after the profiled window, and are not shown" ;;
 deep) said "1000 scopes were not taken by a vendor: what was launched in them is shown in those around them" ;;
 late) grep -q 'kineto_privateuse1: RTL cannot be traced' run.err || fail "the error is not said" ;;

@@ -531,6 +531,44 @@ void run_worst(IActivityProfiler &profiler)
     write_file("trace.json", logger, *session);
 }
 
+// OpenReg, and behind it worst_vendor, whose ids and devices begin with the same numbers.
+void run_two(IActivityProfiler &profiler)
+{
+    auto session = profiler.configure(all_types, config);
+    int64_t begin = now();
+    session->start();
+    for (int i = 0; i < 20; i++) {
+        must(openregSpin("of OpenReg", 10, nullptr));
+    }
+    must(openregDeviceSynchronize());
+    session->stop();
+    Recorder logger;
+    session->processTrace(logger, nullptr, begin, now());
+    std::set<std::string> correlations[2]; // of each
+    std::set<int64_t> processes[2];
+    for (const auto *activity : logger.activities) {
+        if (activity->type() == ActivityType::PRIVATEUSE1_RUNTIME) {
+            continue;
+        }
+        bool other = activity->name() != "of OpenReg";
+        std::string text = activity->metadataJson();
+        text = text.substr(text.find("\"correlation\": ") + 15);
+        correlations[other ? 1 : 0].insert(text.substr(0, text.find(',')));
+        processes[other ? 1 : 0].insert(activity->deviceId());
+    }
+    CHECK(correlations[0].size() == 20 && correlations[1].size() > 100);
+    CHECK(processes[0].size() == 1 && processes[1].size() > 5);
+    for (const std::string &text : correlations[0]) {
+        CHECK(correlations[1].count(text) == 0);
+    }
+    CHECK(processes[1].count(first_process) == 0);
+    CHECK(logger.devices.at(first_process).name == "OpenReg");
+    CHECK(logger.devices.at(first_process + 65536).name == "wor'st/?");
+    std::string properties = session->getDeviceProperties();
+    CHECK(properties.find("\"vendor\": \"OpenReg\"") < properties.find("\"vendor\": \"wor'st/?\""));
+    CHECK(properties.find("}{") == std::string::npos);
+}
+
 // RTL, which was not there when the HSA runtime came up.
 void run_late(IActivityProfiler &profiler)
 {
@@ -556,6 +594,7 @@ int main(int argc, char **argv)
         {"sessions", run_sessions},
         {"late", run_late},
         {"worst", run_worst},
+        {"two", run_two},
         {"annotations", run_annotations},
         {"deep", run_deep},
         {"left-open", run_left_open},
@@ -571,7 +610,7 @@ int main(int argc, char **argv)
         CHECK(open_profiler(argv[1], is_other ? -1 : 0) == nullptr);
         return wrong > 0 ? 1 : 0;
     }
-    auto profiler = open_profiler(argv[1], 1);
+    auto profiler = open_profiler(argv[1], std::strcmp(argv[2], "two") == 0 ? 2 : 1);
     if (profiler == nullptr || cases.count(argv[2]) == 0) {
         return 2;
     }
