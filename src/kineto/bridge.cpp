@@ -120,7 +120,7 @@ std::string shown_name(const char *name)
 {
     std::string text = demangled(name);
     pu1_plain_name(text.data());
-    return text.c_str();
+    return text;
 }
 
 std::string vendor_of(const pu1_row_t &row)

@@ -201,6 +201,7 @@ __attribute__((format(printf, 3, 4))) static void tell(pu1_error_fn error, void 
     if (error == NULL)
         return;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): a false alarm of clang-tidy 14
     (void)vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     error(context, sentence);

@@ -552,6 +552,8 @@ static void run_devices(void)
         uint64_t behind;
     } place = {.behind = 42};
     CHECK(api->getDeviceProperties != NULL);
+    if (api->getDeviceProperties == NULL)
+        return;
     for (uint32_t device = 0; device < backend.devices; device++) {
         place.properties = (pu1DeviceProperties){.struct_size = sizeof place};
         CHECK(api->getDeviceProperties(device, &place.properties) == PU1_SUCCESS);

@@ -16,18 +16,20 @@ class Config
 {
 };
 
+// The second parameter of a function, which is not the same in all of them.
+template <typename Function> struct Second;
+template <typename Class, typename First, typename Type>
+struct Second<void (Class::*)(First, Type)> {
+    using type = Type;
+};
+using Time = Second<decltype(&ActivityLogger::handleDeviceInfo)>::type;
+
 struct Recorder : public ActivityLogger {
     std::vector<const GenericTraceActivity *> activities;
     std::map<int64_t, DeviceInfo> devices;
     int named = 0; // devices, how often
 
-    // One of them is the interface's.
-    virtual void handleDeviceInfo(const DeviceInfo &info, int64_t /*time*/)
-    {
-        devices.emplace(info.id, info);
-        named++;
-    }
-    virtual void handleDeviceInfo(const DeviceInfo &info, uint64_t /*time*/)
+    void handleDeviceInfo(const DeviceInfo &info, Time /*time*/) override
     {
         devices.emplace(info.id, info);
         named++;
@@ -53,16 +55,6 @@ struct Recorder : public ActivityLogger {
     {
     }
     void finalizeMemoryTrace(const std::string & /*url*/, const Config & /*config*/) override
-    {
-    }
-    virtual void finalizeTrace(const Config & /*config*/,
-                               std::unique_ptr<ActivityBuffers> /*buffers*/, int64_t /*end*/)
-    {
-    }
-    virtual void
-    finalizeTrace(const Config & /*config*/, std::unique_ptr<ActivityBuffers> /*buffers*/,
-                  int64_t /*end*/,
-                  std::unordered_map<std::string, std::vector<std::string>> & /*metadata*/)
     {
     }
 };

@@ -48,7 +48,7 @@ static uint32_t draw(uint32_t below)
 
 static unsigned setting(const char *name, unsigned otherwise)
 {
-    const char *text = getenv(name);
+    const char *text = getenv(name); // NOLINT(concurrency-mt-unsafe): nobody sets it
     return text != NULL ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
@@ -221,7 +221,7 @@ static void spoil(pu1ActivityRecord *record, uint64_t serial)
 static void put(uint64_t serial)
 {
     static struct text name, metadata;
-    if (buffer != NULL && texts - used < sizeof(pu1ActivityRecord) + 2 * TEXT_BYTES) {
+    if (buffer != NULL && texts - used < sizeof(pu1ActivityRecord) + (size_t)2 * TEXT_BYTES) {
         complete(buffer, size, used);
         buffer = NULL;
     }

@@ -27,8 +27,10 @@ class ActivityLogger
     virtual void handleTraceStart(const std::unordered_map<std::string, std::string> &metadata,
                                   const std::string &device_properties) = 0;
     virtual void finalizeMemoryTrace(const std::string &url, const Config &config) = 0;
-    virtual void finalizeTrace(const Config &config, std::unique_ptr<ActivityBuffers> buffers,
-                               int64_t end) = 0;
+    virtual void finalizeTrace(const Config & /*config*/,
+                               std::unique_ptr<ActivityBuffers> /*buffers*/, int64_t /*end*/)
+    {
+    }
 };
 
 } // namespace libkineto

@@ -28,8 +28,11 @@ class ActivityLogger
                                   const std::string &device_properties) = 0;
     virtual void finalizeMemoryTrace(const std::string &url, const Config &config) = 0;
     virtual void
-    finalizeTrace(const Config &config, std::unique_ptr<ActivityBuffers> buffers, int64_t end,
-                  std::unordered_map<std::string, std::vector<std::string>> &metadata) = 0;
+    finalizeTrace(const Config & /*config*/, std::unique_ptr<ActivityBuffers> /*buffers*/,
+                  int64_t /*end*/,
+                  std::unordered_map<std::string, std::vector<std::string>> & /*metadata*/)
+    {
+    }
 };
 
 } // namespace libkineto
