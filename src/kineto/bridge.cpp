@@ -22,9 +22,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <cxxabi.h>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -123,6 +125,14 @@ std::string shown_name(const char *name)
     return text;
 }
 
+// As records have it.
+int64_t now()
+{
+    timespec time = {};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return static_cast<int64_t>(time.tv_sec) * INT64_C(1000000000) + time.tv_nsec;
+}
+
 std::string vendor_of(const pu1_row_t &row)
 {
     return shown_name(vendors()->items[row.vendor].api.vendor);
@@ -212,6 +222,27 @@ class Session : public libkineto::IActivityProfilerSession
         status_ = libkineto::TraceStatus::PROCESSING;
     }
 
+// Kineto's since July 2026; before, nobody calls it.
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
+    // Vendors go on: to stop and start them would be another session, and cost what they have. What
+    // begins meanwhile is not shown.
+    void toggleCollectionDynamic(bool enable) // NOLINT(modernize-use-override): not everywhere
+    {
+        std::lock_guard<std::mutex> guard(pauses_lock_);
+        bool paused = !pauses_.empty() && pauses_.back().second == INT64_MAX;
+        if (!enable && !paused) {
+            pauses_.emplace_back(now(), INT64_MAX);
+        } else if (enable && paused) {
+            pauses_.back().second = now();
+        }
+    }
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
     std::vector<std::string> errors() override
     {
         return errors_;
@@ -232,7 +263,7 @@ class Session : public libkineto::IActivityProfilerSession
         pu1_session_finish(session_.get(), note, this);
         pu1_session_tell(session_.get(), note, this);
         std::vector<const pu1_item_t *> items = within(start, end);
-        tell_outside(items.size());
+        tell_outside();
         find_flows(items);
         find_rows();
         buffer_->span.startTime = start;
@@ -301,15 +332,25 @@ class Session : public libkineto::IActivityProfilerSession
         complain(nullptr, PU1_FAULT, sentence);
     }
 
-    // What has begun in the capture window.
-    std::vector<const pu1_item_t *> within(int64_t start, int64_t end) const
+    bool is_paused(int64_t time)
+    {
+        std::lock_guard<std::mutex> guard(pauses_lock_);
+        return std::any_of(pauses_.begin(), pauses_.end(), [time](const auto &pause) {
+            return time >= pause.first && time < pause.second;
+        });
+    }
+
+    // What has begun in the capture window, and not while the profile was paused.
+    std::vector<const pu1_item_t *> within(int64_t start, int64_t end)
     {
         std::vector<const pu1_item_t *> items;
         size_t count = 0;
         const pu1_item_t *all = pu1_session_items(session_.get(), &count);
         for (size_t i = 0; i < count; i++) {
             auto time = static_cast<int64_t>(all[i].record.start_time);
-            if (time >= start && (end == 0 || time <= end)) {
+            bool inside = time >= start && (end == 0 || time <= end);
+            outside_ += inside ? 0 : 1;
+            if (inside && !is_paused(time)) {
                 items.push_back(&all[i]);
             }
         }
@@ -317,12 +358,12 @@ class Session : public libkineto::IActivityProfilerSession
     }
 
     // Not an error, for a profile may end while the device works.
-    void tell_outside(size_t shown)
+    void tell_outside()
     {
         size_t count = 0;
         (void)pu1_session_items(session_.get(), &count);
-        if (count > shown) {
-            std::string sentence = std::to_string(count - shown) + " of " + std::to_string(count) +
+        if (outside_ > 0) {
+            std::string sentence = std::to_string(outside_) + " of " + std::to_string(count) +
                                    " records began before or after the profiled window, and are "
                                    "not shown";
             complain(nullptr, PU1_WARNING, sentence.c_str());
@@ -490,6 +531,9 @@ class Session : public libkineto::IActivityProfilerSession
     uint32_t kinds_;
     bool wants_annotations_;
     pu1::Scopes scopes_;
+    std::mutex pauses_lock_;
+    std::vector<std::pair<int64_t, int64_t>> pauses_; // from and until
+    size_t outside_ = 0;                              // of the capture window
     std::unique_ptr<pu1_session_t, void (*)(pu1_session_t *)> session_;
     std::unique_ptr<libkineto::CpuTraceBuffer> buffer_;
     std::vector<std::string> errors_;

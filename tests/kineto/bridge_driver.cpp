@@ -369,6 +369,42 @@ void run_left_open(IActivityProfiler &profiler)
     }
 }
 
+// False where this Kineto has no such thing.
+template <typename Session>
+auto toggle(Session &session, bool enable, int /*first choice*/)
+    -> decltype(session.toggleCollectionDynamic(enable), true)
+{
+    session.toggleCollectionDynamic(enable);
+    return true;
+}
+
+template <typename Session> bool toggle(Session & /*session*/, bool /*enable*/, long /*other*/)
+{
+    return false;
+}
+
+// What begins while the profile is paused is not shown, and not said to be missing.
+void run_paused(IActivityProfiler &profiler)
+{
+    auto session = profiler.configure(all_types, config);
+    session->start();
+    bool can = false;
+    for (const char *name : {"a", "b", "c", "d"}) {
+        can = toggle(*session, *name % 2 == 'a' % 2, 0);
+        can = toggle(*session, *name % 2 == 'a' % 2, 0); // once more changes nothing
+        must(openregSpin(name, 10, nullptr));
+        must(openregDeviceSynchronize());
+    }
+    session->stop();
+    Recorder logger;
+    session->processTrace(logger, nullptr, 0, 0);
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL) == (can ? 2 : 4));
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL, "a") == 1);
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL, "c") == 1);
+    check_flows(logger, can ? 2 : 4);
+    CHECK(session->status() == TraceStatus::PROCESSING);
+}
+
 // OpenReg keeps 1024 ids in a thread.
 void run_deep(IActivityProfiler &profiler)
 {
@@ -598,6 +634,7 @@ int main(int argc, char **argv)
         {"annotations", run_annotations},
         {"deep", run_deep},
         {"left-open", run_left_open},
+        {"paused", run_paused},
     };
     if (argc != 3) {
         return 2;
