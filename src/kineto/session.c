@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define BUFFER_BYTES (256u << 10)
-#define CHUNK_BYTES  (256u << 10)
-#define NAMES        256u /* texts that are looked at before one is copied again; a power of two */
+#define BUFFER_BYTES    (256u << 10)
+#define CHUNK_BYTES     (256u << 10)
+#define LARGEST_PROCESS (1u << 22) /* of Linux */
+#define NAMES           256u /* texts that are looked at before one is copied again; a power of two */
 
 /* Memory for texts. */
 struct chunk {
@@ -106,6 +108,11 @@ static bool put_right(pu1_session_t *session, pu1_item_t *item)
         return false;
     if (!ends)
         record->end_time = record->start_time;
+    /* Process 0 is a device of Kineto's own in a trace, and large ones are other devices. */
+    if (record->process_id == 0 || record->process_id > LARGEST_PROCESS)
+        record->process_id = (uint32_t)getpid();
+    if (record->thread_id > LARGEST_PROCESS)
+        record->thread_id = 0;
     record->name = copy_name(session, record->name != NULL ? record->name : "");
     record->metadata = json ? copy_text(session, record->metadata) : NULL;
     return true;

@@ -25,9 +25,10 @@ extern "C" {
 #define PU1_ALL_KINDS                                                                              \
     (PU1_DEVICE_KINDS | PU1_KIND_BIT(PRIVATEUSE1_RUNTIME) | PU1_KIND_BIT(PRIVATEUSE1_DRIVER))
 
-/** A record with its vendor's place in pu1_vendors_t. The texts are the session's, and valid
- * UTF-8; `name` is never NULL, and `metadata` is NULL or a JSON object. The kind is one that this
- * version knows, and the end is not before the start. */
+/** A record with its vendor's place in pu1_vendors_t. The texts are the session's, and valid UTF-8;
+ * `name` is never NULL, and `metadata` is NULL or a JSON object. The kind is one that this version
+ * knows, the end is not before the start, neither is beyond INT64_MAX, and the process is this one
+ * where the record has none that Linux has. */
 typedef struct pu1_item {
     pu1ActivityRecord record;
     size_t vendor;

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void header_in_c(size_t facts[HEADER_FACTS])
 {
@@ -378,6 +379,8 @@ static void produce(void)
                                     .start_time = 100,
                                     .end_time = i == 0 ? 200 : 50,
                                     .correlation_id = i + 1,
+                                    .process_id = i == 0 ? 0 : 1u << 22,
+                                    .thread_id = (1u << 22) + 1 - i,
                                     .name = name,
                                     .metadata = metadata};
         memcpy(buffer + i * (sizeof record + 16), &record, sizeof record);
@@ -449,6 +452,8 @@ const char *Session_KeepsCopies(void)
     for (size_t i = 0; i < count; i++) {
         CHECK(strcmp(items[i].record.name, "a name") == 0 && items[i].vendor == 0);
         CHECK(items[i].record.correlation_id == i % 2 + 1);
+        CHECK(items[i].record.process_id == (uint32_t)(i % 2 == 0 ? getpid() : 1 << 22));
+        CHECK(items[i].record.thread_id == (i % 2 == 0 ? 0u : 1u << 22));
         CHECK(items[i].record.end_time == (i % 2 == 0 ? 200 : 100));
         CHECK(i < 2 ? strcmp(items[i].record.metadata, "{\"a\": 1}") == 0
                     : items[i].record.metadata == NULL);
