@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /** Writes `pattern` to `path` with `%p` replaced by `pid`, `%h` by the host's name, `%r` by the
- * rank that the launcher gave (common/rank.h; 0 without one) and `%%` by a percent sign. Anything else after a percent sign stays as it is. 0, or
- * -1 when `path` is too small. */
+ * rank that the launcher gave (common/rank.h; 0 without one) and `%%` by a percent sign. Anything
+ * else after a percent sign stays as it is. 0, or -1 when `path` is too small. */
 int rtl_output_expand(const char *pattern, uint32_t pid, char *path, size_t path_size);
 
 /** True if `pattern` has a `%p`, so that its name is only known with the process. */

@@ -8,7 +8,7 @@ bool rtl_aggregate_shares_begin(struct rtl_aggregate_worker *worker)
     if (!worker->shares)
         worker->shares = calloc(worker->groups, sizeof *worker->shares);
     if (!worker->shared)
-        worker->shared = malloc(worker->groups * sizeof *worker->shared);
+        worker->shared = calloc(worker->groups, sizeof *worker->shared);
     if (!worker->shares || !worker->shared)
         return false;
     for (uint32_t i = 0; i < worker->shared_count; i++) /* of a chunk that was damaged */
