@@ -18,14 +18,17 @@ extern "C" int work_open(int nodes)
 {
     hipGraph_t captured = nullptr;
     hipError_t error = hipStreamCreate(&stream);
-    error = error != hipSuccess ? error : hipMalloc(reinterpret_cast<void **>(&memory), values * sizeof *memory);
+    error = error != hipSuccess
+                ? error
+                : hipMalloc(reinterpret_cast<void **>(&memory), values * sizeof *memory);
     error = error != hipSuccess ? error : hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal);
     for (int i = 0; i < nodes && error == hipSuccess; i++) {
         hip_add<<<1, values, 0, stream>>>(memory, values, i);
         error = hipGetLastError();
     }
     error = error != hipSuccess ? error : hipStreamEndCapture(stream, &captured);
-    error = error != hipSuccess ? error : hipGraphInstantiate(&graph, captured, nullptr, nullptr, 0);
+    error =
+        error != hipSuccess ? error : hipGraphInstantiate(&graph, captured, nullptr, nullptr, 0);
     return error;
 }
 
