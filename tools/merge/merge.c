@@ -10,7 +10,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/written.h"
-#include "merge/collectives.h"
+#include "merge/hosts.h"
 #include "store/file.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct options {
     struct rtl_merge_input *inputs;
     size_t count;
     const char *align;
-    struct collectives collectives;
+    struct hosts hosts;
     bool force, json;
 };
 
@@ -166,8 +166,8 @@ static int merge(struct options *options, const struct output *output)
     for (size_t i = 0; i < options->count && used > 0 && (size_t)used < sizeof command; ++i)
         used +=
             snprintf(command + used, sizeof command - (size_t)used, " %s", options->inputs[i].path);
-    if (rtl_merge(output->path, command, options->inputs, options->count, collectives_align,
-                  &options->collectives, error, sizeof error) != 0)
+    if (rtl_merge(output->path, command, options->inputs, options->count, hosts_align,
+                  &options->hosts, error, sizeof error) != 0)
         return say_fail(EXIT_USAGE, "%s", error);
     return EXIT_FINE;
 }
@@ -212,9 +212,9 @@ static error_t parse_align(struct options *options, const char *value)
 {
     if (parse_once("align", value, &options->align))
         return EINVAL;
-    options->collectives.required = strcmp(value, "collectives") == 0;
-    options->collectives.wanted = options->collectives.required || strcmp(value, "auto") == 0;
-    return options->collectives.wanted || strcmp(value, "time-of-day") == 0
+    options->hosts.required = strcmp(value, "collectives") == 0;
+    options->hosts.wanted = options->hosts.required || strcmp(value, "auto") == 0;
+    return options->hosts.wanted || strcmp(value, "time-of-day") == 0
                ? 0
                : say_fail(EINVAL, "--align is auto, collectives or time-of-day, not '%s'", value);
 }
@@ -271,7 +271,7 @@ int cmd_merge(int argc, char **argv)
         "  rtl merge -f job.db host*/trace.db && rtl summary job.db";
     static const struct argp argp = {option_list, parse_option, "[OUTPUT] FILE...", doc, NULL,
                                      NULL,        NULL};
-    struct options options = {.collectives = {.wanted = true}};
+    struct options options = {.hosts = {.wanted = true}};
     int status = EXIT_USAGE;
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;

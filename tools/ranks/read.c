@@ -1,6 +1,7 @@
 /* The steps of each rank, and how long it was in collectives. */
 #include "ranks/ranks.h"
 
+#include "analysis/collectives.h"
 #include "analysis/steps_measure.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -113,7 +114,7 @@ static int read_steps(struct reading *reading, const char *path, struct steps_ch
 /* Collectives. */
 
 /* Adds what a collective took of the steps that are there. */
-static void add_to_steps(struct rank *rank, struct place *place, const rtl_kernel_t *kernel)
+static void add_to_steps(struct rank *rank, struct place *place, const struct collective *kernel)
 {
     while (place->step < rank->count && rank->steps[place->step].end <= kernel->start)
         ++place->step;
@@ -130,7 +131,7 @@ static void add_to_steps(struct rank *rank, struct place *place, const rtl_kerne
 
 /* Makes a step of a collective: from the end of the one before. Before the first nobody knows how
  * long the rank has been at it. */
-static void add_as_step(struct rank *rank, struct place *place, const rtl_kernel_t *kernel)
+static void add_as_step(struct rank *rank, struct place *place, const struct collective *kernel)
 {
     uint64_t begin = rank->count ? rank->steps[rank->count - 1].end : kernel->start;
     uint64_t end = kernel->end > begin ? kernel->end : begin;
@@ -144,10 +145,10 @@ static void add_as_step(struct rank *rank, struct place *place, const rtl_kernel
     place->until = end;
 }
 
-static void take_kernel(struct reading *reading, const rtl_kernel_t *kernel)
+static void take_kernel(struct reading *reading, const struct collective *kernel)
 {
     size_t at = place_of(reading, kernel->process);
-    if (at == RANKS_NONE || strcmp(family_of(reading->rules, kernel->name), COLLECTIVE) != 0)
+    if (at == RANKS_NONE)
         return;
     struct place *place = &reading->places[at];
     struct ranks *ranks = reading->ranks;
@@ -163,24 +164,26 @@ static void take_kernel(struct reading *reading, const rtl_kernel_t *kernel)
         add_as_step(&ranks->list[place->rank], place, kernel);
 }
 
+static bool is_collective(void *rules, const char *name)
+{
+    return strcmp(family_of(rules, name), COLLECTIVE) == 0;
+}
+
 static rtl_status_t read_collectives(struct reading *reading)
 {
-    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
-    rtl_kernel_iter_t *kernels;
-    rtl_kernel_t kernel;
-    filter.from = reading->selection->from;
-    filter.to = reading->selection->to;
+    const struct collectives_wanted wanted = {is_collective, reading->rules};
+    struct collective *list;
+    size_t count;
     for (size_t i = 0; i < reading->process_count; ++i)
         reading->places[i] = (struct place){.rank = RANKS_NONE};
     for (size_t i = 0; i < reading->ranks->count; ++i)
         reading->places[reading->ranks->list[i].process - reading->processes].rank = i;
-    rtl_status_t status = rtlTraceKernels(reading->trace, &filter, &kernels);
-    if (status != RTL_OK)
-        return status;
-    while ((status = rtlKernelNext(kernels, &kernel)) == RTL_OK)
-        take_kernel(reading, &kernel);
-    rtlKernelIterFree(kernels);
-    return status == RTL_END ? RTL_OK : status;
+    rtl_status_t status = collectives_read(reading->trace, reading->selection->from,
+                                           reading->selection->to, &wanted, &list, &count);
+    for (size_t i = 0; i < count; ++i)
+        take_kernel(reading, &list[i]);
+    free(list);
+    return status;
 }
 
 /* Which processes are ranks. */

@@ -1,9 +1,9 @@
-#include "merge/collectives.h"
+#include "merge/hosts.h"
 
+#include "analysis/collectives.h"
 #include "common/memory.h"
 #include "common/texts.h"
 #include "merge/clocks.h"
-#include "store/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,32 +27,11 @@ struct host {
     const char *why; /* its ranks do not agree; NULL: they do */
 };
 
-/* A kernel of one. */
-struct collective {
-    uint64_t start, end;
-    uint32_t process, name; /* of the texts */
-};
-
-/* Those of an input, and of a chunk of it. */
-struct list {
-    struct collective *items;
-    size_t count, capacity;
-};
-
-struct reading {
-    rtl_trace_t *trace;
-    struct rtl_scan_names *names;
-    uint32_t *numbers; /* of the texts, by number of the scan; NOT_WANTED */
-    bool any;
-    struct list all;
-};
-
-#define NOT_WANTED UINT32_MAX
-
 /* Collectives that no rank leaves before all have begun: each needs something of each other one. A
  * broadcast's root or who sends may be done before. */
-static bool waits_for_all(const char *name)
+static bool waits_for_all(void *context, const char *name)
 {
+    (void)context;
     static const char *const words[] = {
         "allreduce",      "all_reduce", "allgather",  "all_gather", "reducescatter",
         "reduce_scatter", "alltoall",   "all_to_all", "barrier",    "cross_device_reduce"};
@@ -62,135 +41,36 @@ static bool waits_for_all(const char *name)
     return false;
 }
 
-static void append(struct list *list, const struct collective *one)
-{
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity ? 2 * list->capacity : 256;
-        list->items = memory_grown(list->items, list->capacity, sizeof *list->items);
-    }
-    list->items[list->count++] = *one;
-}
-
-/* Reading. */
-
-static unsigned choose(void *context, const struct rtl_scan_chunk *chunk)
-{
-    const struct reading *reading = context;
-    (void)chunk;
-    return reading->any ? RTL_CODEC_TIMES : 0;
-}
-
-static bool begin(void *context, const struct rtl_scan_chunk *chunk, void *result)
-{
-    struct list *found = result;
-    (void)context;
-    (void)chunk;
-    found->count = 0;
-    return true;
-}
-
-static bool take(void *context, const struct rtl_scan_chunk *chunk, struct rtl_codec_block *block,
-                 void *result)
-{
-    const struct reading *reading = context;
-    uint32_t names[RTL_CODEC_BLOCK];
-    rtl_scan_names_of(reading->names, chunk, block, names);
-    for (uint32_t i = 0; i < block->count; ++i)
-        if (reading->numbers[names[i]] != NOT_WANTED)
-            append(result, &(struct collective){block->start[i], block->end[i], chunk->process,
-                                                reading->numbers[names[i]]});
-    return true;
-}
-
-static rtl_status_t done(void *context, const struct rtl_scan_chunk *chunk, rtl_status_t status,
-                         bool intact, void *result)
-{
-    struct reading *reading = context;
-    const struct list *found = result;
-    (void)intact;
-    if (status == RTL_E_DAMAGED)
-        return rtl_scan_damaged(reading->trace, chunk);
-    for (size_t i = 0; i < found->count && status == RTL_OK; ++i)
-        append(&reading->all, &found->items[i]);
-    return status;
-}
-
-static void release(void *result)
-{
-    free(((struct list *)result)->items);
-}
-
-static void number_names(struct reading *reading, struct texts *texts)
-{
-    uint32_t count = rtl_scan_names_count(reading->names);
-    reading->numbers = memory_new(count, sizeof *reading->numbers);
-    for (uint32_t i = 0; i < count; ++i) {
-        const char *name = rtl_scan_names_text(reading->names, i);
-        size_t number = waits_for_all(name) ? texts_number(texts, name) : NOT_WANTED;
-        if (number == TEXTS_NONE)
-            memory_is_short();
-        reading->numbers[i] = (uint32_t)number;
-        reading->any |= number != NOT_WANTED;
-    }
-}
-
-static int by_rank(const void *left, const void *right)
-{
-    const struct collective *a = left;
-    const struct collective *b = right;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->end > b->end) - (a->end < b->end);
-}
-
-/* The collectives of a trace, by process and time. The caller frees them. */
-static rtl_status_t read_trace(rtl_trace_t *trace, struct texts *texts, struct list *list)
-{
-    struct reading reading = {.trace = trace, .names = rtl_scan_names_new(trace)};
-    const struct rtl_kernel_scan scan = {.filter = RTL_KERNEL_FILTER_ALL,
-                                         .context = &reading,
-                                         .result_size = sizeof(struct list),
-                                         .result_free = release,
-                                         .choose = choose,
-                                         .begin = begin,
-                                         .take = take,
-                                         .done = done};
-    if (!reading.names)
-        memory_is_short();
-    number_names(&reading, texts);
-    rtl_status_t status = rtl_scan_kernels(trace, &scan);
-    if (reading.all.count)
-        qsort(reading.all.items, reading.all.count, sizeof *reading.all.items, by_rank);
-    rtl_scan_names_free(reading.names);
-    free(reading.numbers);
-    *list = reading.all;
-    return status;
-}
-
-/* Together. */
-
 /* Times of several hosts may be hours apart: the difference is that of unsigned numbers. */
 static uint64_t moved(uint64_t time, int64_t shift)
 {
     return time + (uint64_t)shift;
 }
 
-static void begin_host(struct host *host, const struct collective *own, size_t count, int64_t shift)
+static uint32_t number_of(struct texts *texts, const char *name)
+{
+    size_t number = texts_number(texts, name);
+    if (number == TEXTS_NONE)
+        memory_is_short();
+    return (uint32_t)number;
+}
+
+static void begin_host(struct host *host, struct texts *texts, const struct collective *own,
+                       size_t count, int64_t shift)
 {
     host->list = memory_new(count, sizeof *host->list);
     host->count = count;
     for (size_t i = 0; i < count; ++i)
-        host->list[i] =
-            (struct together){moved(own[i].start, shift), moved(own[i].end, shift), own[i].name};
+        host->list[i] = (struct together){moved(own[i].start, shift), moved(own[i].end, shift),
+                                          number_of(texts, own[i].name)};
 }
 
 /* Adds the collectives of a rank. */
-static void add_rank(struct host *host, const struct collective *own, size_t count, int64_t shift)
+static void add_rank(struct host *host, struct texts *texts, const struct collective *own,
+                     size_t count, int64_t shift)
 {
     if (host->ranks++ == 0) {
-        begin_host(host, own, count, shift);
+        begin_host(host, texts, own, count, shift);
         return;
     }
     if (count != host->count) {
@@ -201,7 +81,7 @@ static void add_rank(struct host *host, const struct collective *own, size_t cou
         struct together *all = &host->list[i];
         uint64_t start = moved(own[i].start, shift);
         uint64_t end = moved(own[i].end, shift);
-        if (all->name != own[i].name)
+        if (all->name != number_of(texts, own[i].name))
             host->why = "ranks of one host ran different ones";
         all->start = start > all->start ? start : all->start;
         all->end = end < all->end ? end : all->end;
@@ -212,20 +92,22 @@ static void add_rank(struct host *host, const struct collective *own, size_t cou
 static int read_input(struct host *host, struct texts *texts, const struct rtl_merge_input *input,
                       char *error, size_t error_size)
 {
+    const struct collectives_wanted wanted = {waits_for_all, NULL};
     rtl_trace_t *trace = NULL;
-    struct list list = {0};
+    struct collective *list = NULL;
+    size_t count = 0;
     if (rtlTraceOpen(input->path, &trace, error, error_size) != RTL_OK)
         return -1;
-    rtl_status_t status = read_trace(trace, texts, &list);
+    rtl_status_t status = collectives_read(trace, 0, 0, &wanted, &list, &count);
     if (status != RTL_OK)
         (void)snprintf(error, error_size, "%s", rtlTraceError(trace));
-    rtlTraceClose(trace);
-    for (size_t from = 0, to = 0; from < list.count && status == RTL_OK; from = to) {
-        while (to < list.count && list.items[to].process == list.items[from].process)
+    for (size_t from = 0, to = 0; from < count; from = to) {
+        while (to < count && list[to].process == list[from].process)
             ++to;
-        add_rank(host, &list.items[from], to - from, input->shift);
+        add_rank(host, texts, &list[from], to - from, input->shift);
     }
-    free(list.items);
+    free(list);
+    rtlTraceClose(trace);
     return status == RTL_OK ? 0 : -1;
 }
 
@@ -308,10 +190,10 @@ static void say_unaligned(struct rtl_merge_input *inputs, size_t count,
             inputs[i].unaligned = why;
 }
 
-int collectives_align(void *context, struct rtl_merge_input *inputs, size_t count, char *error,
-                      size_t error_size)
+int hosts_align(void *context, struct rtl_merge_input *inputs, size_t count, char *error,
+                size_t error_size)
 {
-    const struct collectives *collectives = context;
+    const struct hosts *hosts = context;
     const struct rtl_merge_input *reference = inputs;
     struct texts names = {0};
     struct host here = {0};
@@ -319,7 +201,7 @@ int collectives_align(void *context, struct rtl_merge_input *inputs, size_t coun
     bool read = false;
     while (reference->clock != RTL_MERGE_REFERENCE)
         ++reference;
-    for (size_t i = 0; i < count && collectives->wanted && result == 0; ++i) {
+    for (size_t i = 0; i < count && hosts->wanted && result == 0; ++i) {
         struct host there = {0};
         struct clocks clocks;
         if (inputs[i].clock != RTL_MERGE_TIME_OF_DAY || inputs[i].unaligned)
@@ -337,7 +219,7 @@ int collectives_align(void *context, struct rtl_merge_input *inputs, size_t coun
             move_host(inputs, count, &inputs[i], &clocks, here.count);
         else if (result == 0)
             say_unaligned(inputs, count, &inputs[i], why);
-        if (why && collectives->required) {
+        if (why && hosts->required) {
             (void)snprintf(error, error_size, "%s cannot be aligned by collectives: %s",
                            inputs[i].path, why);
             result = -1;
