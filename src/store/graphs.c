@@ -21,12 +21,16 @@ struct extent {
  * bytes of a damaged plan may claim millions. */
 #define STEPS_MAX ((size_t)1 << 24)
 
-/* What a launch is of: that of the kernel before. No process is 0. */
+/* Launches that run side by side, on streams of their own: what each is of is remembered. */
+#define FOUND 8u
+
+/* What a launch is of: that of a kernel before. No process is 0. */
 struct found_launch {
     uint32_t process, launch;
     bool head; /* the kernel is of the packet before its first */
     const struct rtl_plan *plan;
     uint32_t graph, generation, number;
+    size_t step; /* of the plan: that of the kernel before */
 };
 
 struct rtl_trace_graphs {
@@ -41,9 +45,8 @@ struct rtl_trace_graphs {
     struct rtl_launch_blocks *blocks;
     struct rtl_list given; /* rtl_graph_launch_t, once asked for */
     bool all_given;
-    const rtl_graph_t *graph; /* of the kernel before */
-    struct found_launch found;
-    size_t step;
+    const rtl_graph_t *graph;         /* of the kernel before */
+    struct found_launch found[FOUND]; /* by a hash */
 };
 
 static const char *const types[] = {"kernel", "memcpy", "memset",     "host",
@@ -374,10 +377,10 @@ static int compare_step(const void *key, const void *item)
 }
 
 /* Kernels mostly come in the order of their plan. */
-static const struct rtl_graphs_step *step_of(struct rtl_trace_graphs *graphs,
-                                             const struct rtl_plan *plan, uint32_t ordinal)
+static const struct rtl_graphs_step *step_of(struct found_launch *launch, uint32_t ordinal)
 {
-    size_t guess = graphs->step + 1 < plan->count ? graphs->step + 1 : 0;
+    const struct rtl_plan *plan = launch->plan;
+    size_t guess = launch->step + 1 < plan->count ? launch->step + 1 : 0;
     if (guess >= plan->count || plan->steps[guess].ordinal != ordinal) {
         const struct rtl_graphs_step *found =
             plan->count
@@ -387,7 +390,7 @@ static const struct rtl_graphs_step *step_of(struct rtl_trace_graphs *graphs,
             return NULL;
         guess = (size_t)(found - plan->steps);
     }
-    graphs->step = guess;
+    launch->step = guess;
     return &plan->steps[guess];
 }
 
@@ -438,13 +441,14 @@ static rtl_status_t find_launch(rtl_trace_t *trace, struct found_launch *found)
     return RTL_OK;
 }
 
-/* Mostly the launch of the kernel before. */
+/* Mostly the launch of a kernel right before. */
 static rtl_status_t set_launch(rtl_trace_t *trace, uint32_t launch, bool head, uint32_t ordinal,
                                rtl_kernel_t *kernel)
 {
-    struct found_launch *found = &trace->graphs->found;
+    struct found_launch *found = &trace->graphs->found[(launch ^ kernel->process) % FOUND];
     if (found->process != kernel->process || found->launch != launch || found->head != head) {
-        *found = (struct found_launch){kernel->process, launch, head, .graph = RTL_TRACE_NONE};
+        *found = (struct found_launch){kernel->process, launch, head, .graph = RTL_TRACE_NONE,
+                                       .step = SIZE_MAX};
         rtl_status_t status = find_launch(trace, found);
         if (status != RTL_OK) {
             found->process = 0;
@@ -453,8 +457,7 @@ static rtl_status_t set_launch(rtl_trace_t *trace, uint32_t launch, bool head, u
     }
     if (found->graph == RTL_TRACE_NONE)
         return RTL_OK;
-    const struct rtl_graphs_step *step =
-        found->plan ? step_of(trace->graphs, found->plan, ordinal) : NULL;
+    const struct rtl_graphs_step *step = found->plan ? step_of(found, ordinal) : NULL;
     kernel->graph = found->graph;
     kernel->generation = found->generation;
     kernel->launch = found->number;

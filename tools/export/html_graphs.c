@@ -78,14 +78,14 @@ size_t html_graphs_launch(struct html_graphs *graphs, const rtl_kernel_t *kernel
 {
     if (kernel->launch == RTL_TRACE_NONE || kernel->graph == RTL_TRACE_NONE)
         return SIZE_MAX;
-    if (graphs->last < graphs->launch_count &&
-        is_launch(&graphs->launch_rows[graphs->last], kernel))
-        return graphs->last;
+    size_t *last = &graphs->last[kernel->queue % HTML_GRAPHS_LAST];
+    if (*last < graphs->launch_count && is_launch(&graphs->launch_rows[*last], kernel))
+        return *last;
     size_t low;
     RTL_LOWER_BOUND(low, graphs->launch_count, is_before(&graphs->launch_rows[low], kernel));
     if (low == graphs->launch_count || !is_launch(&graphs->launch_rows[low], kernel))
         return SIZE_MAX;
-    graphs->last = low;
+    *last = low;
     return low;
 }
 

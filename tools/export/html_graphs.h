@@ -31,17 +31,20 @@ struct html_launch {
     uint64_t kernels;
 };
 
+/** Launches run side by side, on streams of their own. */
+#define HTML_GRAPHS_LAST 8u
+
 struct html_graphs {
     const rtl_graph_t *rows;
     const rtl_graph_launch_t *launch_rows;
     struct html_graph *graphs;
     struct html_launch *launches;
     size_t graph_count, launch_count;
-    size_t last;              /**< launch that was found last */
-    size_t of;                /**< the launch whose graph was looked for last, plus one */
-    struct html_graph *graph; /**< that graph, NULL: there is none */
-    unsigned shift;           /**< one of 1 << shift launches is in the page, by place */
-    uint32_t *numbers;        /**< of a window: what each launch is called, 0: not; else NULL */
+    size_t last[HTML_GRAPHS_LAST]; /**< launches that were found last, by a hash of their queue */
+    size_t of;                     /**< the launch whose graph was looked for last, plus one */
+    struct html_graph *graph;      /**< that graph, NULL: there is none */
+    unsigned shift;                /**< one of 1 << shift launches is in the page, by place */
+    uint32_t *numbers; /**< of a window: what each launch is called, 0: not; else NULL */
 };
 
 /** Zeroed memory becomes what the trace has. Where its launches would take more than about `most`
