@@ -72,13 +72,13 @@ int ranks_show_json(const struct ranks_view *view)
         (void)json_array_append_new(list, rank_json(ranks, &ranks->list[i]));
         all += ranks->list[i].count;
     }
-    json_t *object =
-        json_pack("{s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "file", open_text(view->path),
-                  "by", ranks->by_steps ? steps_by_name(ranks->by) : "collective", "steps",
-                  open_number(ranks->step_count), "collectives", ranks->collectives, "labelled",
-                  ranks->labelled, "unlike_steps", open_number(ranks->unlike), "processes_left_out",
-                  open_number(ranks->without), "ranks", list, "filter",
-                  selection_json(view->selection, all, all, "step"));
+    json_t *object = json_pack(
+        "{s:o, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o}", "file", open_text(view->path), "by",
+        ranks->by_steps ? steps_by_name(ranks->by) : "collective", "steps",
+        open_number(ranks->step_count), "collectives", ranks->collectives, "by_number",
+        ranks->by_number, "labelled", ranks->labelled, "unlike_steps", open_number(ranks->unlike),
+        "processes_left_out", open_number(ranks->without), "ranks", list, "filter",
+        selection_json(view->selection, all, all, "step"));
     if (view->list) {
         json_t *steps = json_array();
         for (size_t i = 0; i < ranks->step_count; ++i)

@@ -158,7 +158,9 @@ void ranks_judge(struct ranks *ranks)
 {
     uint64_t *numbers = memory_new(ranks->count, sizeof *numbers);
     ranks->collectives = have_collectives(ranks);
-    if (ranks->collectives && ranks->hosts == 1 && !are_as_many(ranks))
+    bool as_many = are_as_many(ranks);
+    ranks->by_number = ranks->collectives && ranks->hosts > 1 && !as_many;
+    if (ranks->collectives && ranks->hosts == 1 && !as_many)
         align(ranks);
     ranks->step_count = SIZE_MAX;
     for (size_t i = 0; i < ranks->count; ++i) {

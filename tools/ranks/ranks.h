@@ -55,6 +55,8 @@ struct ranks {
     bool by_steps;    /**< else each collective is a step */
     enum steps_by by; /**< with by_steps: how they were found */
     bool collectives; /**< each rank has some in its steps */
+    bool by_number;   /**< the ranks have different numbers of steps, and those of one number need
+                         not belong together: their hosts have no clock in common */
     size_t hosts;
     size_t without; /**< processes with kernels and without steps, or with fewer than another one of
                          the same rank */

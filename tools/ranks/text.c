@@ -53,6 +53,9 @@ static void show_left_out(const struct ranks *ranks)
     if (behind)
         (void)printf("  %s that other ranks do not have left out\n",
                      show_things(behind, "step").text);
+    if (ranks->by_number)
+        (void)printf("  the ranks have different numbers of steps: those of one number need not "
+                     "belong together\n");
     if (ranks->unlike)
         (void)printf(
             "  of %s nobody can say who waited: the ranks ran different collectives in %s\n",
@@ -172,7 +175,8 @@ static void show_straggler(const struct ranks *ranks)
     }
     (void)putchar('\n');
     if (ranks->collectives)
-        (void)printf("the ranks wait for each other for %s of their time\n",
+        (void)printf("the ranks wait in collectives for %s of their time, whatever else runs "
+                     "meanwhile\n",
                      show_share(waited, total).text);
     size_t judged = ranks->step_count - ranks->unlike;
     const struct rank *rank = &ranks->list[most];
