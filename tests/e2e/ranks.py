@@ -75,6 +75,15 @@ told = json.loads(run("--json", "--rank", "0", "--rank", "1", "--rank", "3", fou
 must([rank["rank"] for rank in told["ranks"]] == ["0", "1", "3"], "the ranks that are left")
 must(told["ranks"][1]["slowest"] >= STEPS // 3, "of those that are left another one is the slowest")
 
+# Each GPU of each rank has a name of its own in Chrome's viewer, and none that the rank has not used.
+subprocess.run([rtl, "export", "-f", "-F", "chrome", "-o", "four.json", four], check=True, stdout=subprocess.DEVNULL)
+with open("four.json", encoding="utf-8") as file:
+    events = json.load(file)["traceEvents"]
+names = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+used = {event["pid"] for event in events if event.get("cat") == "kernel"}
+must(sorted(names[pid].split(":")[0] for pid in used) == [f"GPU {gpu} of rank {gpu}" for gpu in range(4)], f"names of GPUs: {names}")
+must(sum(name.startswith("GPU ") for name in names.values()) == 4, f"GPUs that nobody used have rows: {names}")
+
 # The text.
 lines = run(four).splitlines()
 waits, steps, slowest, made, each = expect(4, 0)

@@ -2,13 +2,13 @@
 # ranks.sh BUILD PLUGIN: who is the slowest rank of a job whose ranks wait for each other as planned, and how long the others
 # wait, to the nanosecond: in one trace, in merged ones, of two hosts, and where one rank is recorded later.
 source "$(dirname "$0")/lib.sh"
-export SOFTGPU_PLUGINS=$1
+export SOFTGPU_PLUGINS=$1 SOFTGPU_DEVICES=4
 
 # job TRACE RANKS [LATE]: all ranks under one rtl trace.
 job() {
     rm -f meeting
     "$rtl" trace -q -m full --gpu soft -o "$1" -- bash -c 'for rank in $(seq 0 $(($2 - 1))); do
-            RANK=$rank "$1" $rank $2 meeting $3 & ranks+=($!); done
+            RANK=$rank HIP_VISIBLE_DEVICES=$rank "$1" $rank $2 meeting $3 & ranks+=($!); done
         for rank in "${ranks[@]}"; do wait $rank || exit 1; done' job "$bin/ranks" "${@:2}" >job.out 2>job.err ||
         fail "the job ended with status $?: $(cat job.err)"
     "$rtl" check "$1" >check.out || fail "the trace of the job is not complete: $(cat check.out)"

@@ -190,11 +190,32 @@ static void write_process(struct chrome *chrome, const rtl_process_t *process)
     sort_index(chrome, process->pid, place_of(chrome, process->process));
 }
 
+static bool is_of_several(const struct chrome *chrome)
+{
+    const struct export *export = chrome->export;
+    size_t count = 0;
+    for (size_t i = 0; i < export->process_count; ++i)
+        count += export_wants(export, export->processes[i].process);
+    return count > 1;
+}
+
+/* A GPU is a process of its own in the file, one for each process that knows it: of several, those
+ * alone that it has used, by whose they are. */
 static void write_device(struct chrome *chrome, const rtl_agent_t *agent)
 {
-    char name[256];
+    char name[384];
+    char whose[80] = "";
     uint64_t pid = device_pid(chrome, agent->process, agent->gpu);
-    (void)snprintf(name, sizeof name, "GPU %u: %.100s %.100s", agent->gpu, agent->name,
+    const rtl_process_t *process = export_process(chrome->export, agent->process);
+    if (process && is_of_several(chrome)) {
+        if (!lookup_gpu_is_used(chrome->export, agent->process, agent->gpu))
+            return;
+        if (process->rank[0])
+            (void)snprintf(whose, sizeof whose, " of rank %.64s", process->rank);
+        else
+            (void)snprintf(whose, sizeof whose, " of process %u", process->pid);
+    }
+    (void)snprintf(name, sizeof name, "GPU %u%s: %.100s %.100s", agent->gpu, whose, agent->name,
                    agent->product);
     metadata(chrome, "process_name", pid, 0, name);
     sort_index(chrome, pid, 5000000 + pid);

@@ -173,3 +173,15 @@ uint64_t lookup_range_end(const struct export *export, const rtl_range_t *range)
         end = process && process->end ? process->end : export->info.end;
     return end > range->start ? end : range->start;
 }
+
+bool lookup_gpu_is_used(const struct export *export, uint32_t process, uint32_t gpu)
+{
+    const rtl_queue_t *queues = NULL;
+    size_t count = 0;
+    (void)rtlTraceQueues(export->trace, &queues, &count);
+    for (size_t i = 0; i < count; ++i)
+        if (queues[i].process == process && queues[i].gpu == gpu &&
+            (queues[i].kernels || queues[i].copies))
+            return true;
+    return false;
+}

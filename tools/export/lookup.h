@@ -37,4 +37,7 @@ const rtl_graph_t *lookup_graph(const struct export *export, const rtl_graph_lau
 /** When a range ended; one that was never ended lasts until its process ended, or the recording. */
 uint64_t lookup_range_end(const struct export *export, const rtl_range_t *range);
 
+/** Whether a process's GPU has run a kernel or made a copy of it. */
+bool lookup_gpu_is_used(const struct export *export, uint32_t process, uint32_t gpu);
+
 #endif
