@@ -80,8 +80,17 @@ above_least() {
         run alone env LD_PRELOAD="$soft" ./limited d "$middle" "${program[@]}"
         if [ "$status" = 0 ]; then high=$middle; else low=$middle; fi
     done
+    # How many stacks of threads are there at once depends on the moment: not on this one.
+    until runs_each_time "$high"; do high=$((high + 500)); done
     refused=0 recorded=0
     for more; do compare d $((high + more)); done
+}
+
+runs_each_time() {
+    for _ in 1 2 3 4 5; do
+        run alone env LD_PRELOAD="$soft" ./limited d "$1" "${program[@]}"
+        [ "$status" = 0 ] || return 1
+    done
 }
 
 data() {

@@ -32,6 +32,7 @@ equal "a range by its process and id" "$("$rtl" ranges t.db --json --range "1:$o
 # Two processes, whose ranges have the same ids.
 names=$(lines)
 cp t.db u.db
+another_process u.db
 "$rtl" merge both.db t.db u.db >merge.out 2>merge.err || fail "rtl merge ended with status $?"
 "$rtl" ranges both.db --top 0 --wide >both.out || fail "rtl ranges of two processes ended with status $?"
 equal "lines of each process" "$(awk '/ range$/ { head = $1; next } head == "process" { n[$1]++ } END { print n[1], n[2] }' both.out)" "$names $names"
