@@ -1,9 +1,9 @@
-"""ranks.py RTL FOUR.db LATE.db MERGED.db: what rtl ranks says of jobs of ranks.hip, against their plan."""
+"""ranks.py RTL FOUR.db LATE.db MERGED.db OTHER.db: what rtl ranks says of jobs of ranks.hip, against their plan."""
 import json
 import subprocess
 import sys
 
-rtl, four, late, merged = sys.argv[1:]
+rtl, four, late, merged, other = sys.argv[1:]
 STEPS, LATE_STEPS, TRANSFER = 60, 10, 10000
 failed = 0
 
@@ -74,6 +74,12 @@ must(json.loads(run("--json", four))["by"] == "launches", "launches are the defa
 told = json.loads(run("--json", "--rank", "0", "--rank", "1", "--rank", "3", four))
 must([rank["rank"] for rank in told["ranks"]] == ["0", "1", "3"], "the ranks that are left")
 must(told["ranks"][1]["slowest"] >= STEPS // 3, "of those that are left another one is the slowest")
+
+# Of two processes of a rank the one with steps is taken, and processes without a rank are left out.
+must(told["processes_left_out"] == 0, "no process is left out")
+others = json.loads(run("--json", other))
+must(others["processes_left_out"] == 2 and [rank["rank"] for rank in others["ranks"]] == ["0", "1", "2"], f"what is left out: {others['processes_left_out']}")
+must(any("2 processes without a rank, or with fewer steps" in line for line in run(other).splitlines()), "that it is left out is told")
 
 # Each GPU of each rank has a name of its own in Chrome's viewer, and none that the rank has not used.
 subprocess.run([rtl, "export", "-f", "-F", "chrome", "-o", "four.json", four], check=True, stdout=subprocess.DEVNULL)

@@ -27,7 +27,12 @@ for rank in "${ranks[@]}"; do
 done
 "$rtl" merge merged.db trace-0.db trace-1.db trace-2.db >merge.out || fail "the traces could not be merged"
 
-/usr/bin/python3 "$here/ranks.py" "$rtl" four.db late.db merged.db || fail "the ranks are not those of the job"
+# Beside them processes that are none of the ranks.
+RANK=1 "$rtl" trace -q -m full --gpu soft -o beside.db -- "$bin/steps" stop >beside.out 2>&1 || fail "the program ended with status $?"
+"$rtl" trace -q -m full --gpu soft -o without.db -- "$bin/steps" train >without.out 2>&1 || fail "the program ended with status $?"
+"$rtl" merge other.db trace-0.db trace-1.db trace-2.db beside.db without.db >merge.out || fail "the traces could not be merged"
+
+/usr/bin/python3 "$here/ranks.py" "$rtl" four.db late.db merged.db other.db || fail "the ranks are not those of the job"
 
 # refused PATTERN COMMAND...: status 2, one sentence that says so.
 refused() {

@@ -200,7 +200,6 @@ static void drop(struct ranks *ranks, bool (*is_wanted)(const struct ranks *, si
         else
             free_rank(&ranks->list[i]);
     }
-    ranks->without += ranks->count - kept;
     ranks->count = kept;
     free(wanted);
 }
@@ -251,6 +250,26 @@ static void choose_ranks(struct ranks *ranks)
         qsort(ranks->list, ranks->count, sizeof *ranks->list, by_rank);
 }
 
+/* Processes that ran kernels, of those that are selected. */
+static rtl_status_t count_processes(const struct reading *reading, size_t *count)
+{
+    const rtl_queue_t *queues;
+    size_t queue_count;
+    bool *seen = memory_new(reading->process_count, sizeof *seen);
+    rtl_status_t status = rtlTraceQueues(reading->trace, &queues, &queue_count);
+    *count = 0;
+    for (size_t i = 0; status == RTL_OK && i < queue_count; ++i) {
+        size_t at = place_of(reading, queues[i].process);
+        if (at == RANKS_NONE || seen[at] || queues[i].kernels == 0 ||
+            !selection_has_process(reading->selection, queues[i].process))
+            continue;
+        seen[at] = true;
+        ++*count;
+    }
+    free(seen);
+    return status;
+}
+
 static size_t count_hosts(const struct ranks *ranks)
 {
     size_t hosts = 0;
@@ -286,12 +305,15 @@ int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *sel
         return open_failed(trace, path);
     reading.places = memory_new(reading.process_count, sizeof *reading.places);
     int status = by ? read_steps(&reading, path, by) : EXIT_FINE;
-    if (status == EXIT_FINE && read_collectives(&reading) != RTL_OK)
+    size_t processes = 0;
+    if (status == EXIT_FINE &&
+        (read_collectives(&reading) != RTL_OK || count_processes(&reading, &processes) != RTL_OK))
         status = open_failed(trace, path);
     free(reading.places);
     if (status != EXIT_FINE)
         return status;
     choose_ranks(ranks);
+    ranks->without = processes > ranks->count ? processes - ranks->count : 0;
     ranks->hosts = count_hosts(ranks);
     return ranks->count < 2 ? refuse(path, ranks) : EXIT_FINE;
 }
