@@ -42,7 +42,8 @@ refused() {
     equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
 }
 refused "trace-0.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks trace-0.db
-refused "four.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks --rank 2 four.db
+refused "four.db has no steps of two ranks in what the filters leave" ranks --rank 2 four.db
+refused "four.db has no steps of two ranks in what the filters leave" ranks --from 1h four.db
 refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not 'token'" ranks --by token four.db
 refused "--list goes with --json" ranks --list four.db
 echo 'AllReduce = other' >rules

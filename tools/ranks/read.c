@@ -283,13 +283,13 @@ static size_t count_hosts(const struct ranks *ranks)
     return hosts;
 }
 
-static int refuse(const char *path, const struct ranks *ranks)
+static int refuse(const char *path, const struct selection *selection, const struct ranks *ranks)
 {
+    if (selection_is(selection))
+        return say_fail(EXIT_USAGE, "%s has no steps of two ranks in what the filters leave", path);
     if (ranks->count == 0)
         return say_fail(EXIT_USAGE,
-                        "%s has no kernel of a collective: --by says what else makes "
-                        "a step",
-                        path);
+                        "%s has no kernel of a collective: --by says what else makes a step", path);
     return say_fail(EXIT_USAGE,
                     "%s has steps of one %s alone: 'rtl merge' makes one trace of those of several",
                     path, ranks->labelled ? "rank" : "process");
@@ -315,7 +315,7 @@ int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *sel
     choose_ranks(ranks);
     ranks->without = processes > ranks->count ? processes - ranks->count : 0;
     ranks->hosts = count_hosts(ranks);
-    return ranks->count < 2 ? refuse(path, ranks) : EXIT_FINE;
+    return ranks->count < 2 ? refuse(path, selection, ranks) : EXIT_FINE;
 }
 
 void ranks_free(struct ranks *ranks)

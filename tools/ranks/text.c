@@ -8,11 +8,22 @@
 #include "common/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One that is slowest in so many steps of all, and in so many at least, is told of first. */
+/* Fewer steps than that tell nothing. */
 #define STEPS_LEAST 10u
+
+/* One of the ranks is the slowest in each step, if by chance: it stands out where it is in most of
+ * them, and by three standard deviations more often than chance would have it. */
+static bool stands_out(size_t slowest, size_t steps, size_t ranks)
+{
+    double share = 1 / (double)ranks;
+    double expected = (double)steps * share;
+    return steps >= STEPS_LEAST && 2 * slowest > steps &&
+           (double)slowest > expected + 3 * sqrt(expected * (1 - share));
+}
 
 static const char *const found_by[] = {
     [STEPS_BY_AUTO] = "launches of graphs and eager kernels that repeat",
@@ -180,8 +191,8 @@ static void show_straggler(const struct ranks *ranks)
                      show_share(waited, total).text);
     size_t judged = ranks->step_count - ranks->unlike;
     const struct rank *rank = &ranks->list[most];
-    if (judged < STEPS_LEAST || 2 * rank->slowest <= judged) {
-        (void)printf("no rank is the slowest one in most of the steps\n");
+    if (!stands_out(rank->slowest, judged, ranks->count)) {
+        (void)printf("no rank is the slowest one so often that it stands out\n");
         return;
     }
     (void)printf("%s is the slowest one in %s of %s", plain(ranks_name(ranks, most)),
