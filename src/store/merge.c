@@ -505,13 +505,15 @@ static int check_digests(struct merge *merge)
     return merge->failed ? -1 : 0;
 }
 
-/* The same process twice, by its host, pid and begin: its kernels would count twice. A pid of 0 is
- * that of a process that nobody knows. */
+/* The same process twice, by its host, pid and begin: its kernels would count twice. Times may have
+ * been moved by other amounts before, and no pid is used again within a second. A pid of 0 is that
+ * of a process that nobody knows. */
 static int refuse_twice(struct merge *merge)
 {
     static const char query[] =
         "SELECT m.pid FROM source.processes s JOIN main.processes m ON s.pid = m.pid AND"
-        " s.host IS m.host AND rtl_shift(s.start, %lld) = m.start WHERE s.pid <> 0 LIMIT 1";
+        " s.host IS m.host AND abs(rtl_shift(s.start, %lld) - m.start) < 1000000000"
+        " WHERE s.pid <> 0 LIMIT 1";
     int64_t pid = ask(merge, 0, sqlite3_mprintf(query, (long long)merge->input->shift));
     if (merge->failed || pid == 0)
         return merge->failed ? -1 : 0;

@@ -116,7 +116,8 @@ in_shape() {
 
 # another_process TRACE: a copy's process becomes another one, of the same pid: rtl merge takes none twice.
 another_process() {
-    sqlite3 "$1" "UPDATE processes SET start = start + $((++another)); DROP TABLE IF EXISTS digests; DELETE FROM meta WHERE key = 'digests'"
+    another=$((another + 10000000000))
+    sqlite3 "$1" "UPDATE processes SET start = start + $another, end = end + $another; DROP TABLE IF EXISTS digests; DELETE FROM meta WHERE key = 'digests'"
 }
 another=0
 

@@ -134,7 +134,7 @@ for path, name in zip(golden, old):
         db.executescript(file.read())
     db.close()
     # All are of the same processes, but for when these began.
-    change(name, f"own-{name}", f"UPDATE processes SET start = start + {len(name)} * 1000 + {old.index(name)} WHERE start IS NOT NULL")
+    change(name, f"own-{name}", f"UPDATE processes SET start = start + {old.index(name)} * 10000000000 WHERE start IS NOT NULL")
 old = [f"own-{name}" for name in old]
 sources = [*old, a]
 run("merge", "old.db", *sources)

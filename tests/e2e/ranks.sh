@@ -44,6 +44,7 @@ refused() {
 refused "trace-0.db has steps of one rank alone: 'rtl merge' makes one trace of those of several" ranks trace-0.db
 refused "four.db has no steps of two ranks in what the filters leave" ranks --rank 2 four.db
 refused "four.db has no steps of two ranks in what the filters leave" ranks --from 1h four.db
+refused "--by graph:1 is of one process: ranks have graphs of their own; launches is of any" ranks --by graph:1 four.db
 refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not 'token'" ranks --by token four.db
 refused "--list goes with --json" ranks --list four.db
 echo 'AllReduce = other' >rules

@@ -34,6 +34,11 @@ static int show(rtl_trace_t *trace, struct options *options, struct family_rules
     if (status == EXIT_FINE)
         status = ranks_read(trace, options->path, &selection,
                             options->collectives ? NULL : &options->by, rules, &ranks);
+    if (status == EXIT_FINE)
+        ranks_judge(&ranks, selection.from, selection.to);
+    if (status == EXIT_FINE && ranks.step_count == 0)
+        status = say_fail(EXIT_USAGE, "%s has no steps of two ranks in what the filters leave",
+                          options->path);
     if (status == EXIT_FINE) {
         const struct ranks_view view = {.path = options->path,
                                         .ranks = &ranks,
@@ -41,7 +46,6 @@ static int show(rtl_trace_t *trace, struct options *options, struct family_rules
                                         .start = selection.info.start,
                                         .top = options->top,
                                         .list = options->list};
-        ranks_judge(&ranks);
         status = options->json ? ranks_show_json(&view) : ranks_show_text(&view);
     }
     ranks_free(&ranks);
@@ -56,6 +60,11 @@ static error_t parse_by(struct options *options, const char *value)
     options->collectives = strcmp(value, "collectives") == 0;
     if (options->collectives)
         return 0;
+    if (strncmp(value, "graph:", 6) == 0)
+        return say_fail(EINVAL,
+                        "--by %s is of one process: ranks have graphs of their own; launches "
+                        "is of any",
+                        value);
     options->by.text = value;
     return steps_by_parse(value, &options->by);
 }
@@ -64,7 +73,7 @@ enum { KEY_FAMILIES = 256 };
 
 static const struct argp_option option_list[] = {
     {"by", 'b', "WHAT", 0,
-     "what makes a step: collectives (each one), launches, graph:NUMBER, range:NAME or kernels, as "
+     "what makes a step: collectives (each one), launches, range:NAME or kernels, as "
      "in rtl steps; what repeats is the default, and collectives where nothing does",
      0},
     {"step", 0, NULL, OPTION_ALIAS, NULL, 0},

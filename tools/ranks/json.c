@@ -57,7 +57,7 @@ static json_t *step_json(const struct ranks *ranks, size_t step)
                                                     open_number(own->collective)));
     }
     return json_pack(
-        "{s:o, s:o, s:o, s:o}", "step", open_number(step + 1), "slowest",
+        "{s:o, s:o, s:o, s:o}", "step", open_number(ranks->before + step + 1), "slowest",
         judged->slowest == RANKS_NONE ? json_null()
                                       : open_number(ranks->list[judged->slowest].process->process),
         "waited_ns", ranks->collectives ? open_number(judged->waited) : json_null(), "ranks", list);
@@ -67,18 +67,15 @@ int ranks_show_json(const struct ranks_view *view)
 {
     const struct ranks *ranks = view->ranks;
     json_t *list = json_array();
-    uint64_t all = 0;
-    for (size_t i = 0; i < ranks->count; ++i) {
+    for (size_t i = 0; i < ranks->count; ++i)
         (void)json_array_append_new(list, rank_json(ranks, &ranks->list[i]));
-        all += ranks->list[i].count;
-    }
     json_t *object = json_pack(
         "{s:o, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o}", "file", open_text(view->path), "by",
         ranks->by_steps ? steps_by_name(ranks->by) : "collective", "steps",
         open_number(ranks->step_count), "collectives", ranks->collectives, "by_number",
         ranks->by_number, "labelled", ranks->labelled, "unlike_steps", open_number(ranks->unlike),
         "processes_left_out", open_number(ranks->without), "ranks", list, "filter",
-        selection_json(view->selection, all, all, "step"));
+        selection_json(view->selection, ranks->step_count, ranks->all, "step"));
     if (view->list) {
         json_t *steps = json_array();
         for (size_t i = 0; i < ranks->step_count; ++i)

@@ -154,7 +154,22 @@ static void judge_step(struct ranks *ranks, uint64_t *numbers, size_t step)
     ranks->list[judged->slowest].made_wait += judged->waited;
 }
 
-void ranks_judge(struct ranks *ranks)
+/* Steps belong together before a window leaves some of them out: it may cut ranks at other ones. */
+static void cut(struct ranks *ranks, uint64_t from, uint64_t to)
+{
+    const struct rank *rank = &ranks->list[0];
+    size_t end = ranks->all;
+    ranks->before = 0;
+    while (ranks->before < end && step_of(rank, ranks->before)->begin < from)
+        ++ranks->before;
+    while (to && end > ranks->before && step_of(rank, end - 1)->begin >= to)
+        --end;
+    ranks->step_count = end - ranks->before;
+    for (size_t i = 0; i < ranks->count; ++i)
+        ranks->list[i].first += ranks->before;
+}
+
+void ranks_judge(struct ranks *ranks, uint64_t from, uint64_t to)
 {
     uint64_t *numbers = memory_new(ranks->count, sizeof *numbers);
     ranks->collectives = have_collectives(ranks);
@@ -162,14 +177,15 @@ void ranks_judge(struct ranks *ranks)
     ranks->by_number = ranks->collectives && ranks->hosts > 1 && !as_many;
     if (ranks->collectives && ranks->hosts == 1 && !as_many)
         align(ranks);
-    ranks->step_count = SIZE_MAX;
+    ranks->all = SIZE_MAX;
     for (size_t i = 0; i < ranks->count; ++i) {
         struct rank *rank = &ranks->list[i];
         size_t left = rank->count - rank->first;
-        ranks->step_count = left < ranks->step_count ? left : ranks->step_count;
+        ranks->all = left < ranks->all ? left : ranks->all;
         rank->waits = memory_new(ranks->count, sizeof *rank->waits);
         rank->waits_steps = memory_new(ranks->count, sizeof *rank->waits_steps);
     }
+    cut(ranks, from, to);
     ranks->steps = memory_new(ranks->step_count, sizeof *ranks->steps);
     for (size_t i = 0; i < ranks->step_count; ++i)
         judge_step(ranks, numbers, i);

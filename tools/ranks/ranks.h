@@ -62,7 +62,8 @@ struct ranks {
                          the same rank */
     struct ranks_step *steps; /**< those that are compared */
     size_t step_count;
-    size_t unlike; /**< of these: the ranks ran different collectives, or some none */
+    size_t all, before; /**< steps that all ranks have, and those of them before the window */
+    size_t unlike;      /**< of these: the ranks ran different collectives, or some none */
 };
 
 struct ranks_view {
@@ -80,8 +81,9 @@ struct ranks_view {
 int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *selection,
                struct steps_choice *by, struct family_rules *rules, struct ranks *ranks);
 
-/** Finds out which steps of the ranks belong together, and judges them. */
-void ranks_judge(struct ranks *ranks);
+/** Finds out which steps of the ranks belong together, and judges those of which the first rank's
+ * begins in [from, to), `to` 0: no end. There may be none. */
+void ranks_judge(struct ranks *ranks, uint64_t from, uint64_t to);
 
 void ranks_free(struct ranks *ranks);
 

@@ -75,11 +75,6 @@ static const struct steps_thread *thread_of(const struct steps *steps, uint32_t 
     return most;
 }
 
-static bool is_in_window(const struct selection *selection, uint64_t begin)
-{
-    return begin >= selection->from && (!selection->to || begin < selection->to);
-}
-
 static void take_steps(struct reading *reading, const struct steps *steps)
 {
     for (size_t i = 0; i < reading->process_count; ++i) {
@@ -88,9 +83,8 @@ static void take_steps(struct reading *reading, const struct steps *steps)
             continue;
         struct rank *rank = add_rank(reading->ranks, &reading->processes[i]);
         for (size_t k = 0; k < thread->count; ++k)
-            if (is_in_window(reading->selection, thread->steps[k].begin))
-                add_step(rank, &(struct rank_step){.begin = thread->steps[k].begin,
-                                                   .end = thread->steps[k].end});
+            add_step(rank, &(struct rank_step){.begin = thread->steps[k].begin,
+                                               .end = thread->steps[k].end});
     }
 }
 
@@ -164,9 +158,19 @@ static void take_kernel(struct reading *reading, const struct collective *kernel
         add_as_step(&ranks->list[place->rank], place, kernel);
 }
 
+/* Those in which no rank waits for all others: what sends may end before the others have come. */
+static bool is_one_sided(const char *name)
+{
+    static const char *const words[] = {"broadcast", "sendrecv", "send_recv", "_reduce_"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+        if (strcasestr(name, words[i]) && !strcasestr(name, "all_reduce_"))
+            return true;
+    return false;
+}
+
 static bool is_collective(void *rules, const char *name)
 {
-    return strcmp(family_of(rules, name), COLLECTIVE) == 0;
+    return strcmp(family_of(rules, name), COLLECTIVE) == 0 && !is_one_sided(name);
 }
 
 static rtl_status_t read_collectives(struct reading *reading)
@@ -178,8 +182,7 @@ static rtl_status_t read_collectives(struct reading *reading)
         reading->places[i] = (struct place){.rank = RANKS_NONE};
     for (size_t i = 0; i < reading->ranks->count; ++i)
         reading->places[reading->ranks->list[i].process - reading->processes].rank = i;
-    rtl_status_t status = collectives_read(reading->trace, reading->selection->from,
-                                           reading->selection->to, &wanted, &list, &count);
+    rtl_status_t status = collectives_read(reading->trace, 0, 0, &wanted, &list, &count);
     for (size_t i = 0; i < count; ++i)
         take_kernel(reading, &list[i]);
     free(list);

@@ -43,10 +43,7 @@ static void show_head(const struct ranks_view *view)
                    show_things(ranks->step_count, "step").text);
     show_styled(stdout, SHOW_BOLD, text);
     (void)printf(", by %s\n", ranks->by_steps ? found_by[ranks->by] : "collectives");
-    uint64_t all = 0;
-    for (size_t i = 0; i < ranks->count; ++i)
-        all += ranks->list[i].count;
-    selection_show(view->selection, all, all, "step", stdout);
+    selection_show(view->selection, ranks->step_count, ranks->all, "step", stdout);
 }
 
 /* What is not compared, and why. */
@@ -55,8 +52,9 @@ static void show_left_out(const struct ranks *ranks)
     size_t before = 0;
     size_t behind = 0;
     for (size_t i = 0; i < ranks->count; ++i) {
-        before += ranks->list[i].first;
-        behind += ranks->list[i].count - ranks->list[i].first - ranks->step_count;
+        size_t first = ranks->list[i].first - ranks->before;
+        before += first;
+        behind += ranks->list[i].count - first - ranks->all;
     }
     if (before)
         (void)printf("  %s of ranks whose recording began sooner left out\n",
@@ -72,9 +70,11 @@ static void show_left_out(const struct ranks *ranks)
             "  of %s nobody can say who waited: the ranks ran different collectives in %s\n",
             show_things(ranks->unlike, "step").text, ranks->unlike == 1 ? "it" : "them");
     if (ranks->without)
-        (void)printf("  %s without %s left out\n", show_things(ranks->without, "process").text,
-                     ranks->labelled ? "a rank, or with fewer steps than another one of its rank,"
-                                     : "steps");
+        (void)printf("  %s left out: %s\n", show_things(ranks->without, "process").text,
+                     ranks->labelled
+                         ? "without a rank, without steps, or of a rank of which another "
+                           "one is taken (--process chooses)"
+                         : "without steps");
     if (!ranks->collectives)
         (void)printf(
             "  no rank waits for another one in collectives, as far as their steps tell\n");
@@ -216,7 +216,7 @@ static void show_worst(const struct ranks_view *view, const size_t *places, size
     for (size_t i = 0; i < count; ++i) {
         const struct ranks_step *step = &ranks->steps[places[i]];
         uint64_t begin = ranks->list[0].steps[ranks->list[0].first + places[i]].begin;
-        table_cell(table, show_count(places[i] + 1).text);
+        table_cell(table, show_count(ranks->before + places[i] + 1).text);
         table_cell(table, show_duration((double)begin - (double)view->start).text);
         table_cell(table,
                    step->slowest == RANKS_NONE ? "several" : ranks_name(ranks, step->slowest));
