@@ -483,7 +483,7 @@ class Trace:
         return _columns.joined(self.pieces(columns, **chosen), columns)
 
     def launch(self, graph, number, process=1):
-        """One launch of a graph by its number, a Launch. Raises KeyError if there is none."""
+        """One launch of a graph by its number, a Launch; of process 1 where no other is named. Raises KeyError if there is none."""
         graph, number, process = (_number(what, value, 2**32 - 1) for what, value in
                                   (("graph", graph), ("number", number), ("process", process)))
         made, convert = structure(Launch)
@@ -496,7 +496,9 @@ class Trace:
         return convert(value)
 
     def launch_kernels(self, graph, number, process=1, columns=_columns.ALL):
-        """The kernels of one launch of a graph as Columns, by start. Only what may hold such kernels is read."""
+        """The kernels of one launch of a graph as Columns, by start. Only what may hold such kernels is read. Raises KeyError if
+        there is no such launch."""
+        self.launch(graph, number, process)
         graph, number, process = (_number(what, value, 2**32 - 1) for what, value in
                                   (("graph", graph), ("number", number), ("process", process)))
         columns = _columns.chosen_names(columns)

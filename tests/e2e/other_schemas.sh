@@ -152,7 +152,9 @@ status=0
 "$rtl" check i.db >check.out 2>check.err || status=$?
 equal "rtl check of the imported trace: status" $status 1
 grep -q '^UNKNOWN: .* imported: what is missing is not known$' check.out || fail "the verdict says more than is known"
-"$rtl" merge both.db t.db i.db >merge.out 2>&1 || fail "rtl merge of the imported trace ended with status $?"
+cp i.db another.db
+another_process another.db
+"$rtl" merge both.db t.db another.db >merge.out 2>&1 || fail "rtl merge of the imported trace ended with status $?"
 ! "$rtl" check both.db >both.out || fail "a trace with an imported one in it is called complete"
 grep -q '^UNKNOWN: ' both.out || fail "the verdict of both is another"
 grep -q 'imported from an RPD file' check.out || fail "what rtl check says of the imported trace"

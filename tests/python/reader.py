@@ -107,6 +107,12 @@ def graphs(trace):
         check("a launch that is not there", "found", "KeyError")
     except KeyError:
         pass
+    for number in (0, 4000000):
+        try:
+            trace.launch_kernels(4000000, number)
+            check("kernels of a launch that is not there", "found", "KeyError")
+        except KeyError:
+            pass
 
 
 def lists(trace):

@@ -277,7 +277,7 @@ static int array(struct json *json, const char *key, unsigned kinds,
 }
 
 /* Idle time is what lies between init and fini and is not busy: those of the processes, and of a
- * part those of its window. */
+ * part or a window its own. */
 static void metadata(struct json *json)
 {
     const struct export *export = json->export;
@@ -295,7 +295,8 @@ static void metadata(struct json *json)
     }
     init = first ? init : export->info.start;
     init = init > export->since ? init : export->since;
-    fini = export->split_size && export->to && export->to < fini ? export->to : fini;
+    init = init > export->from ? init : export->from;
+    fini = export->to && export->to < fini ? export->to : fini;
     fini = fini > init ? fini : init;
     number(json, "\"metadata\":{\"pid\":", first ? first->pid : 0);
     number(json, ",\"init_time\":", init);
