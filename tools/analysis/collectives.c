@@ -99,12 +99,11 @@ static int by_process(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-rtl_status_t collectives_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
-                              const struct collectives_wanted *wanted, struct collective **list,
-                              size_t *count)
+rtl_status_t collectives_read(rtl_trace_t *trace, const struct collectives_wanted *wanted,
+                              struct collective **list, size_t *count)
 {
     struct reading reading = {.trace = trace, .names = rtl_scan_names_new(trace)};
-    const struct rtl_kernel_scan scan = {.filter = {from, to, 0, RTL_TRACE_NONE, 0},
+    const struct rtl_kernel_scan scan = {.filter = RTL_KERNEL_FILTER_ALL,
                                          .context = &reading,
                                          .result_size = sizeof(struct list),
                                          .result_free = release,

@@ -21,12 +21,10 @@ struct collectives_wanted {
     void *context;
 };
 
-/** Reads those that overlap [from, to), `to` 0: no end, and pass the selection, by process and
- * start. Unpacks in threads, and nothing where no kernel has such a name. The caller frees the
- * list. On failure rtlTraceError tells, and there is no list. Memory that is short ends the program
- * with a sentence. */
-rtl_status_t collectives_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
-                              const struct collectives_wanted *wanted, struct collective **list,
-                              size_t *count);
+/** Reads those that pass the selection, by process and start. Unpacks in threads, and nothing where
+ * no kernel has such a name. The caller frees the list. On failure rtlTraceError tells, and there
+ * is no list. Memory that is short ends the program with a sentence. */
+rtl_status_t collectives_read(rtl_trace_t *trace, const struct collectives_wanted *wanted,
+                              struct collective **list, size_t *count);
 
 #endif

@@ -98,7 +98,7 @@ static int read_input(struct host *host, struct texts *texts, const struct rtl_m
     size_t count = 0;
     if (rtlTraceOpen(input->path, &trace, error, error_size) != RTL_OK)
         return -1;
-    rtl_status_t status = collectives_read(trace, 0, 0, &wanted, &list, &count);
+    rtl_status_t status = collectives_read(trace, &wanted, &list, &count);
     if (status != RTL_OK)
         (void)snprintf(error, error_size, "%s", rtlTraceError(trace));
     for (size_t from = 0, to = 0; from < count; from = to) {

@@ -182,7 +182,7 @@ static rtl_status_t read_collectives(struct reading *reading)
         reading->places[i] = (struct place){.rank = RANKS_NONE};
     for (size_t i = 0; i < reading->ranks->count; ++i)
         reading->places[reading->ranks->list[i].process - reading->processes].rank = i;
-    rtl_status_t status = collectives_read(reading->trace, 0, 0, &wanted, &list, &count);
+    rtl_status_t status = collectives_read(reading->trace, &wanted, &list, &count);
     for (size_t i = 0; i < count; ++i)
         take_kernel(reading, &list[i]);
     free(list);
