@@ -228,6 +228,15 @@ def run_graphs():
     equal("kernels", owners(trace), {**wanted, ("single", "hip_scale(int*, int, int)"): 1})
     equal("sets", len(of(trace, "gpu_memset")), 1)
     equal("calls", Counter(event["name"] for event in of(trace, "privateuse1_runtime"))["hipGraphLaunch"], replays)
+    # As TraceLens joins them: by the correlation of calls of exactly this name.
+    launches = Counter({event["args"]["correlation"]: 0 for event in of(trace, "privateuse1_runtime") if event["name"] == "hipGraphLaunch"})
+    for event in of(trace, "kernel"):
+        if event["args"]["correlation"] in launches:
+            launches[event["args"]["correlation"]] += 1
+    equal("kernels of each launch", sorted(launches.values()), [nodes] * replays)
+    # As HTA takes rows in: with a duration, a stream from 0, a correlation.
+    rows = of(trace, "kernel") + of(trace, "gpu_memset")
+    equal("rows", all(event["dur"] >= 0 and event["args"]["stream"] >= 0 and event["args"]["correlation"] > 0 for event in rows), True)
     names = Counter(event["name"] for event in of(trace, "gpu_user_annotation"))
     equal("annotations on the device", names, {**{f"replay {number}": 1 for number in range(replays)}, "single": 1})
     (device,) = trace["deviceProperties"]

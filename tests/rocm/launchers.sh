@@ -17,15 +17,8 @@ fail() {
     exit 1
 }
 
-apt() {
-    DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=10 -o Acquire::http::Timeout=120 "$@" </dev/null
-}
-
-if [ "$(dpkg-query -W -f '${db:Status-Status}\n' "${packages[@]}" 2>/dev/null | grep -cx installed)" != ${#packages[@]} ]; then
-    apt update || true # the packages may be there all the same
-    apt --no-install-recommends install "${packages[@]}"
-    apt clean
-fi
+source tests/rocm/packages.sh
+install_packages "${packages[@]}"
 export SOFTGPU_PLUGINS=$build/tests/lib/libsoftgpu_hip_plugin.so
 ranks=4
 

@@ -13,15 +13,8 @@ fail() {
     exit 1
 }
 
-apt() {
-    DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=10 -o Acquire::http::Timeout=120 "$@" </dev/null
-}
-
-if [ "$(dpkg-query -W -f '${db:Status-Status}\n' "${packages[@]}" 2>/dev/null | grep -cx installed)" != ${#packages[@]} ]; then
-    apt update || true # the packages may be there all the same
-    apt --no-install-recommends install "${packages[@]}"
-    apt clean
-fi
+source tests/rocm/packages.sh
+install_packages "${packages[@]}"
 cd "$(mktemp -d)"
 /usr/bin/python3 -m pip install -q --no-index --target site /rtl-build/wheel/rtl-*.whl || fail "pip does not install the wheel"
 export PYTHONPATH=$PWD/site PYTHONDONTWRITEBYTECODE=1
