@@ -55,7 +55,10 @@ compare() {
     grep -q '^truth: equal' check.out || broken "$1" "the trace is not what the device executed"
 }
 
-for ((seed = ${seeds%..*}; seed <= ${seeds#*..}; seed++)); do
+# The everyday run takes one of seven, where there are many: whatever a seed decides on by a remainder differs among these.
+stride=1
+[ -z "${RTL_TEST_BRIEF:-}" ] || ((${seeds#*..} - ${seeds%..*} < 10)) || stride=7
+for ((seed = ${seeds%..*}; seed <= ${seeds#*..}; seed += stride)); do
     device "$seed"
     program=("$bin/aql_random" --seed "$seed" --packets "$packets" "${options[@]}")
     LD_PRELOAD=$soft run "$seed" alone "${program[@]}"

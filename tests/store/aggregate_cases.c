@@ -1,4 +1,5 @@
 /* Sums over kernels against ones that the test makes itself from the kernels one by one. */
+#include "../common/brief.h"
 #include "fixture.h"
 #include "ring/clock_line.h"
 #include "store/stat.h"
@@ -524,7 +525,7 @@ static const char *check_windows(rtl_trace_t *trace, uint64_t *seed)
 {
     rtl_aggregate_request_t none = {.from = UINT64_MAX - 1, .queue = RTL_TRACE_NONE};
     CHECK_DONE(check_request(trace, &none));
-    for (int i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < rtl_test_times(3); i++) {
         rtl_aggregate_request_t window = {.queue = RTL_TRACE_NONE};
         window.from = fixture_random(seed) % (KERNELS * UINT64_C(6000));
         window.process = i == 2 ? 2 : 0;

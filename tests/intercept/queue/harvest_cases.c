@@ -3,6 +3,7 @@
  * moment of that. Whatever comes of it, the signal is lowered once by each, and each kernel has its
  * own times. The same where both are forwarded; the signal never has the start of one and the end
  * of the other then, for anybody who sees that it was lowered. */
+#include "../../common/brief.h"
 #include "../../common/check.h"
 #include "fake_records.h"
 #include "fake_signals.h"
@@ -293,7 +294,7 @@ static const char *run_all(struct pair *pair, unsigned *borrowed)
     uint32_t steps;
     CHECK_DONE(run(pair, &last, borrowed));
     CHECK(last > 2 && last < MOST);
-    for (pair->at = 1; pair->at <= last; pair->at += 1 + last / FINE)
+    for (pair->at = 1; pair->at <= last; pair->at += 1 + last / rtl_test_times(FINE))
         CHECK_DONE(run(pair, &steps, borrowed));
     return NULL;
 }
@@ -382,12 +383,12 @@ const char *Harvest_TwoQueuesForwardToOneSignal(void)
     uint32_t steps;
     CHECK_DONE(forward_both(&two, &last));
     CHECK(last > 2 && last < MOST);
-    for (two.at = 1; two.at <= last; two.at += 1 + last / FINE) {
+    for (two.at = 1; two.at <= last; two.at += 1 + last / rtl_test_times(FINE)) {
         CHECK_DONE(forward_both(&two, &steps));
         torn += !two.whole;
         early += two.meanwhile;
     }
-    CHECK(early > 0 && (torn > 0 || last > FINE));
+    CHECK(early > 0 && (torn > 0 || last > rtl_test_times(FINE)));
     return NULL;
 }
 
@@ -451,7 +452,7 @@ const char *Harvest_WhatIsClaimedIsInTheRing(void)
     uint32_t steps;
     CHECK_DONE(harvest_and_tell(&told, &last));
     CHECK(last > 2 && last < MOST);
-    for (told.at = 1; told.at <= last; told.at += 1 + last / FEWER)
+    for (told.at = 1; told.at <= last; told.at += 1 + last / rtl_test_times(FEWER))
         CHECK_DONE(harvest_and_tell(&told, &steps));
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* Launches that one thread has in hand, and does not come on with, while another one is told that
  * they are done: each is in the ring at that moment, as a draft at least, and comes to its end
  * there once, with what was known of it. */
+#include "../../common/brief.h"
 #include "../../common/check.h"
 #include "intercept/base/account.h"
 #include "intercept/base/emit.h"
@@ -316,7 +317,7 @@ const char *Launches_InTheHandsOfAThreadThatDoesNotComeOn(void)
     CHECK_DONE(clear());
     CHECK_DONE(send_and_tell(&moment, &last));
     CHECK(last > 2 && last < MOST);
-    for (moment.at = 1; moment.at <= last; moment.at += 1 + last / FINE)
+    for (moment.at = 1; moment.at <= last; moment.at += 1 + last / rtl_test_times(FINE))
         CHECK_DONE(send_and_tell(&moment, &steps));
     CHECK(ended[false] > 0); /* two have drafted the same one */
     CHECK_DONE(lap());
@@ -331,7 +332,7 @@ const char *Launches_ThatWaitForRoomInTheHandsOfAnother(void)
     uint32_t steps;
     CHECK_DONE(clear());
     CHECK_DONE(send_and_tell(&moment, &last));
-    for (moment.at = 1; moment.at <= last; moment.at += 1 + last / FINE) {
+    for (moment.at = 1; moment.at <= last; moment.at += 1 + last / rtl_test_times(FINE)) {
         (void)launch(1);
         (void)batch(2, 3);
         refused = 1;
@@ -407,7 +408,7 @@ const char *Launches_WhosePlacesAreTakenMeanwhile(void)
     CHECK_DONE(tell_and_go_on(&meanwhile));
     CHECK(meanwhile.step < MOST && ended[false] == 1 && meanwhile.drafted > BEFORE);
     uint32_t end = meanwhile.drafted + BEHIND;
-    for (meanwhile.at = meanwhile.drafted - BEFORE; meanwhile.at < end; meanwhile.at += 3) {
+    for (meanwhile.at = meanwhile.drafted - BEFORE; meanwhile.at < end; meanwhile.at += 3 * rtl_test_stride()) {
         CHECK_DONE(tell_and_go_on(&meanwhile));
         given_up += ended[false];
     }
