@@ -12,7 +12,7 @@
 /** 4 in the everyday run, else 1: how many steps are one there. */
 static inline uint32_t rtl_test_stride(void)
 {
-    const char *brief = getenv("RTL_TEST_BRIEF");
+    const char *brief = secure_getenv("RTL_TEST_BRIEF");
     return brief && *brief ? 4 : 1;
 }
 

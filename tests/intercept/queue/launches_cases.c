@@ -408,7 +408,8 @@ const char *Launches_WhosePlacesAreTakenMeanwhile(void)
     CHECK_DONE(tell_and_go_on(&meanwhile));
     CHECK(meanwhile.step < MOST && ended[false] == 1 && meanwhile.drafted > BEFORE);
     uint32_t end = meanwhile.drafted + BEHIND;
-    for (meanwhile.at = meanwhile.drafted - BEFORE; meanwhile.at < end; meanwhile.at += 3 * rtl_test_stride()) {
+    for (meanwhile.at = meanwhile.drafted - BEFORE; meanwhile.at < end;
+         meanwhile.at += 3 * rtl_test_stride()) {
         CHECK_DONE(tell_and_go_on(&meanwhile));
         given_up += ended[false];
     }
