@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,7 +181,10 @@ static int visit(void *state, const struct export_event *event)
 static int visit_run(void *state, struct rtl_runs *runs, const struct rtl_run *run)
 {
     struct html_page *page = state;
+    struct export_served *served = page->export->served;
     int status = html_kernels_begin(page, runs, run);
+    if (served && !served->window)
+        (void)atomic_fetch_add_explicit(&served->kernels, run->count, memory_order_relaxed);
     for (uint32_t i = 0; i < run->count && status == EXIT_FINE; ++i) {
         status = html_before(page, run->kernels[i].start);
         if (status == EXIT_FINE)

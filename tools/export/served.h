@@ -12,6 +12,7 @@ struct export_served {
     bool window;       /**< not the page: what is in [from, to) */
     uint64_t from, to; /**< ns since the begin of the page */
     uint64_t zero; /**< that begin on the trace's clock, ns: the page sets it, a window needs it */
+    _Atomic uint64_t kernels; /**< how many kernels have been read for the page */
 };
 
 /** As cmd_export with these arguments, of html. The page is one that asks for windows (at `window`,

@@ -2,7 +2,6 @@
 #include "report/parts.h"
 
 #include "analysis/steps_by.h"
-#include "common/bytes.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
@@ -24,7 +23,6 @@
 
 #define FRAME "rtl-report.html"
 #define OWN   "<title>RTL report</title>" /* in the head of each report */
-#define PIECE 3072u                       /* bytes that become base64 at once */
 
 struct options {
     const char *path;
@@ -64,64 +62,6 @@ static json_t *read_all(rtl_trace_t *trace, const char *path, struct family_rule
     return NULL;
 }
 
-/* The page is written in pieces. 0, or an errno. */
-
-static int write_text(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t done = write(fd, text, size);
-        if (done < 0 && errno != EINTR)
-            return errno;
-        if (done > 0) {
-            text += done;
-            size -= (size_t)done;
-        }
-    }
-    return 0;
-}
-
-static int write_data(int fd, const struct bytes *data)
-{
-    int error = 0;
-    for (size_t at = 0; at < data->used && error == 0; at += PIECE) {
-        size_t size = data->used - at < PIECE ? data->used - at : PIECE;
-        char base64[BYTES_BASE64(PIECE)];
-        bytes_base64(data->data + at, size, base64);
-        error = write_text(fd, base64, BYTES_BASE64(size));
-    }
-    return error;
-}
-
-static int write_page(int fd, const struct page_frame *frame, const struct bytes *data)
-{
-    static const char before[] = "<script type=\"application/octet-stream\" id=\"rtl-data\">";
-    static const char after[] = "</script>\n<script>rtlReport.start()</script>";
-    int error = write_text(fd, frame->head, strlen(frame->head));
-    if (error == 0)
-        error = write_text(fd, before, sizeof before - 1);
-    if (error == 0)
-        error = write_data(fd, data);
-    if (error == 0)
-        error = write_text(fd, after, sizeof after - 1);
-    if (error == 0)
-        error = write_text(fd, frame->tail, strlen(frame->tail));
-    return error;
-}
-
-/* The report as the page has it. */
-static void pack(const json_t *report, struct bytes *data)
-{
-    char *text = json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    struct bytes plain = {0};
-    if (!text)
-        memory_is_short();
-    bytes_add(&plain, text, strlen(text));
-    free(text);
-    if (plain.failed || !bytes_deflate(data, &plain))
-        memory_is_short();
-    bytes_free(&plain);
-}
-
 /* "trace.db" -> "trace-report.html" in the folder that the user is in. */
 static int name_output(const struct options *options, char *name, size_t size)
 {
@@ -152,10 +92,7 @@ static int write_report(const struct options *options, const struct page_frame *
         status = output_begin(&output, name, &rules);
     if (status != EXIT_FINE)
         return status;
-    struct bytes data = {0};
-    pack(report, &data);
-    int error = write_page(output.fd, frame, &data);
-    bytes_free(&data);
+    int error = page_write(output.fd, frame, report, "rtlReport.start()");
     if (error == 0)
         error = output_close(&output);
     if (error == 0)

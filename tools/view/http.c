@@ -123,7 +123,7 @@ static bool read_number(const char *text, uint64_t *number)
 
 static bool read_window(struct MHD_Connection *connection, struct http_question *question)
 {
-    question->window = true;
+    question->what = HTTP_WINDOW;
     return read_number(value_of(connection, MHD_GET_ARGUMENT_KIND, "from"), &question->from) &&
            read_number(value_of(connection, MHD_GET_ARGUMENT_KIND, "to"), &question->to) &&
            question->from < question->to;
@@ -138,8 +138,10 @@ static enum MHD_Result ask(const struct http_site *site, struct MHD_Connection *
     question->client = info ? info->connect_fd : -1;
     if (!site->answer(site->context, question, &answer))
         return MHD_NO;
-    return answer.file < 0 ? answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, answer.text)
-                           : answer_file(connection, &answer);
+    if (answer.file >= 0)
+        return answer_file(connection, &answer);
+    return answer_text(connection, answer.fine ? MHD_HTTP_OK : MHD_HTTP_INTERNAL_SERVER_ERROR,
+                       answer.text);
 }
 
 static enum MHD_Result take(void *context, struct MHD_Connection *connection, const char *path,
@@ -147,7 +149,7 @@ static enum MHD_Result take(void *context, struct MHD_Connection *connection, co
                             size_t *data_size, void **request)
 {
     const struct http_site *site = context;
-    struct http_question question = {.window = false};
+    struct http_question question = {.what = HTTP_PAGE};
     (void)version, (void)data, (void)data_size, (void)request;
     if (!is_here(site, value_of(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
         return answer_text(connection, MHD_HTTP_FORBIDDEN, "This is not the host's name.\n");
@@ -155,6 +157,9 @@ static enum MHD_Result take(void *context, struct MHD_Connection *connection, co
         return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
     const char *rest = behind_token(site, path);
     if (rest && rest[0] == '\0')
+        return ask(site, connection, &question);
+    question.what = HTTP_PROGRESS;
+    if (rest && strcmp(rest, "progress") == 0)
         return ask(site, connection, &question);
     if (!rest || strcmp(rest, "window") != 0)
         return answer_text(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.\n");

@@ -18,17 +18,20 @@
 /** Letters of a token: 128 bits. */
 #define HTTP_TOKEN 32u
 
-/** What is asked for: the page, or what is in a window of it. */
+/** The page, what is in a window of it, how much of it is made (`progress`). */
+enum http_what { HTTP_PAGE, HTTP_WINDOW, HTTP_PROGRESS };
+
 struct http_question {
-    bool window;
-    uint64_t from, to; /**< ns since the begin of the page; from < to */
+    enum http_what what;
+    uint64_t from, to; /**< of a window, ns since the begin of the page; from < to */
     int client;        /**< socket, for poll's POLLRDHUP: nobody waits any more */
 };
 
 struct http_answer {
     int file; /**< the whole of this file is the answer; the server closes it; -1: `text` is, with
-                 status 500 */
-    char text[512];     /**< what went wrong */
+                 status 500 unless it is `fine` */
+    bool fine;
+    char text[512];     /**< how much there is; or what went wrong */
     const char *policy; /**< of the page: its Content-Security-Policy; else NULL */
 };
 

@@ -16,17 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process that works, and what it writes. */
-struct process {
-    pid_t pid;
-    int ended; /* read end of a pipe whose other end it has open as long as it is there */
-    int output, errors;
-};
-
-struct export_served *job_share(void)
+void *job_share(size_t size)
 {
-    void *memory = mmap(NULL, sizeof(struct export_served), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -40,7 +32,7 @@ static int nameless(void)
     return copy;
 }
 
-static void close_files(const struct process *process)
+static void close_files(const struct job_process *process)
 {
     if (process->output >= 0)
         (void)close(process->output);
@@ -49,7 +41,7 @@ static void close_files(const struct process *process)
 }
 
 /* In the child. */
-static _Noreturn void work(const struct job *job, const struct process *process)
+static _Noreturn void work(const struct job *job, const struct job_process *process)
 {
     sigset_t none;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -58,13 +50,14 @@ static _Noreturn void work(const struct job *job, const struct process *process)
     (void)dup2(process->output, STDOUT_FILENO);
     if (process->errors >= 0)
         (void)dup2(process->errors, STDERR_FILENO);
-    _exit(written(export_served(job->argc, job->argv, job->served)));
+    _exit(written(job->work(job->context)));
 }
 
-static bool begin(const struct job *job, struct process *process)
+/* `ended` is the read end of a pipe whose other end the process has open as long as it is there. */
+static bool begin(const struct job *job, struct job_process *process)
 {
     int pipes[2];
-    *process = (struct process){.output = nameless(), .errors = job->said ? nameless() : -1};
+    *process = (struct job_process){.output = nameless(), .errors = job->said ? nameless() : -1};
     if (process->output < 0 || (job->said && process->errors < 0) || pipe2(pipes, O_CLOEXEC) != 0)
         return false;
     process->pid = fork();
@@ -81,7 +74,7 @@ static bool begin(const struct job *job, struct process *process)
 }
 
 /* True when it has ended, false when nobody wants it any more. */
-static bool wait_for(const struct job *job, const struct process *process)
+static bool wait_for(const struct job *job, const struct job_process *process)
 {
     struct pollfd events[] = {{.fd = process->ended, .events = POLLIN},
                               {.fd = job->client, .events = POLLRDHUP},
@@ -117,30 +110,42 @@ static void tell(const struct job *job, int error)
         say("no process could be made: %s", say_errno(error));
 }
 
-enum job_end job_do(const struct job *job, int *file, int *status)
+bool job_begin(const struct job *job, struct job_process *process)
 {
-    struct process process;
+    if (begin(job, process))
+        return true;
+    tell(job, errno);
+    close_files(process);
+    return false;
+}
+
+enum job_end job_end(const struct job *job, struct job_process *process, bool wanted, int *file,
+                     int *status)
+{
     int ended = 0;
     *file = -1;
-    *status = EXIT_USAGE;
-    if (!begin(job, &process)) {
-        tell(job, errno);
-        close_files(&process);
-        return JOB_FAILED;
-    }
-    bool wanted = wait_for(job, &process);
     if (!wanted)
-        (void)kill(process.pid, SIGKILL);
-    while (waitpid(process.pid, &ended, 0) < 0 && errno == EINTR)
+        (void)kill(process->pid, SIGKILL);
+    while (waitpid(process->pid, &ended, 0) < 0 && errno == EINTR)
         ;
-    (void)close(process.ended);
+    (void)close(process->ended);
     *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : EXIT_USAGE;
     if (wanted && *status == EXIT_FINE) {
-        *file = process.output;
-        process.output = -1;
+        *file = process->output;
+        process->output = -1;
     } else if (wanted && job->said) {
-        read_errors(job, process.errors);
+        read_errors(job, process->errors);
     }
-    close_files(&process);
+    close_files(process);
     return !wanted ? JOB_GIVEN_UP : *file < 0 ? JOB_FAILED : JOB_DONE;
+}
+
+enum job_end job_do(const struct job *job, int *file, int *status)
+{
+    struct job_process process;
+    *file = -1;
+    *status = EXIT_USAGE;
+    if (!job_begin(job, &process))
+        return JOB_FAILED;
+    return job_end(job, &process, wait_for(job, &process), file, status);
 }

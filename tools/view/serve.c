@@ -4,7 +4,9 @@
 #include "common/paths.h"
 #include "common/say.h"
 #include "common/written.h"
+#include "export/served.h"
 #include "view/browser.h"
+#include "view/first.h"
 #include "view/http.h"
 #include "view/job.h"
 
@@ -38,11 +40,15 @@ struct server {
     const struct serve *serve;
     struct http_site site;
     struct export_served *served;
-    struct stat trace; /* the file that the page is of */
-    int page;          /* the file that has it */
-    int signals;       /* signalfd of those that end it */
-    int children;      /* and of SIGCHLD */
-    pid_t opener;      /* the program that opens the page, while it is there; 0 */
+    struct stat trace;         /* the file that the page is of */
+    int page;                  /* the file that has it; -1: it is being made */
+    int first;                 /* the one that has the page until then; -1 */
+    uint64_t kernels;          /* of the trace, where there is that one */
+    struct job_process making; /* the page, while it is being made */
+    bool made;
+    int signals;  /* signalfd of those that end it */
+    int children; /* and of SIGCHLD */
+    pid_t opener; /* the program that opens the page, while it is there; 0 */
     char address[sizeof "http://127.0.0.1:65535//" + HTTP_TOKEN];
 };
 
@@ -115,15 +121,59 @@ static int begin_to_listen(struct server *server)
 
 /* What. */
 
+static int work_page(void *context)
+{
+    const struct server *server = context;
+    return export_served(server->serve->argc, server->serve->argv, server->served);
+}
+
+static int work_first(void *context)
+{
+    return first_write(context);
+}
+
+static struct job page_job(struct server *server)
+{
+    return (struct job){.work = work_page, .context = server, .signals = -1, .client = -1};
+}
+
+/* Whoever looks at a large trace sees the first page in a moment. False: there is none. */
+static bool make_first(struct server *server)
+{
+    char said[256];
+    int status;
+    struct first first = {.trace = server->serve->trace, .filter = server->serve->filter};
+    const struct job job = {.work = work_first,
+                            .context = &first,
+                            .signals = -1,
+                            .client = -1,
+                            .said = said,
+                            .said_size = sizeof said};
+    if (!first_is_wanted(&first) || job_do(&job, &server->first, &status) != JOB_DONE)
+        return false;
+    server->kernels = first.kernels;
+    return true;
+}
+
+/* Makes the page, or begins to. */
 static int make_page(struct server *server)
 {
-    const struct job job = {.argc = server->serve->argc,
-                            .argv = server->serve->argv,
-                            .served = server->served,
-                            .signals = -1,
-                            .client = -1};
+    const struct job job = page_job(server);
     int status;
+    if (make_first(server))
+        return job_begin(&job, &server->making) ? EXIT_FINE : EXIT_USAGE;
     (void)job_do(&job, &server->page, &status);
+    server->made = true;
+    return status;
+}
+
+/* The page that was begun is there, or nobody waits for it any more. Returns its exit status. */
+static int end_page(struct server *server, bool wanted)
+{
+    const struct job job = page_job(server);
+    int status;
+    (void)job_end(&job, &server->making, wanted, &server->page, &status);
+    server->made = true;
     return status;
 }
 
@@ -135,22 +185,40 @@ static bool is_another(const struct server *server)
            (now.st_dev != server->trace.st_dev || now.st_ino != server->trace.st_ino);
 }
 
-static bool answer(void *context, const struct http_question *question, struct http_answer *answer)
+static bool answer_page(const struct server *server, struct http_answer *answer)
 {
-    struct server *server = context;
-    const struct job job = {.argc = server->serve->argc,
-                            .argv = server->serve->argv,
-                            .served = server->served,
+    answer->policy = POLICY;
+    answer->file = fcntl(server->made ? server->page : server->first, F_DUPFD_CLOEXEC, 0);
+    (void)snprintf(answer->text, sizeof answer->text, "the page could not be read: %s",
+                   say_errno(errno));
+    return true;
+}
+
+/* What is made of the page, from 0 to 1; 1 alone: it is there. */
+static bool answer_progress(const struct server *server, struct http_answer *answer)
+{
+    uint64_t kernels = server->served->kernels;
+    double part = server->kernels ? (double)kernels / (double)server->kernels : 0;
+    answer->fine = true;
+    (void)snprintf(answer->text, sizeof answer->text, "%.3f",
+                   server->made   ? 1.0
+                   : part < 0.999 ? part
+                                  : 0.999);
+    return true;
+}
+
+static bool answer_window(struct server *server, const struct http_question *question,
+                          struct http_answer *answer)
+{
+    const struct job job = {.work = work_page,
+                            .context = server,
                             .signals = server->signals,
                             .client = question->client,
                             .said = answer->text,
                             .said_size = sizeof answer->text};
     int status;
-    if (!question->window) {
-        answer->policy = POLICY;
-        answer->file = fcntl(server->page, F_DUPFD_CLOEXEC, 0);
-        (void)snprintf(answer->text, sizeof answer->text, "the page could not be read: %s",
-                       say_errno(errno));
+    if (!server->made) {
+        (void)snprintf(answer->text, sizeof answer->text, "the page is not there yet");
         return true;
     }
     if (is_another(server)) {
@@ -166,6 +234,19 @@ static bool answer(void *context, const struct http_question *question, struct h
     if (end == JOB_FAILED)
         say("a part of the page could not be made: %s", answer->text);
     return end != JOB_GIVEN_UP;
+}
+
+static bool answer(void *context, const struct http_question *question, struct http_answer *answer)
+{
+    struct server *server = context;
+    switch (question->what) {
+    case HTTP_WINDOW:
+        return answer_window(server, question, answer);
+    case HTTP_PROGRESS:
+        return answer_progress(server, answer);
+    default:
+        return answer_page(server, answer);
+    }
 }
 
 /* The browser. */
@@ -221,17 +302,24 @@ static int run(struct server *server, struct http_server *running)
 {
     struct pollfd events[] = {{.fd = server->signals, .events = POLLIN},
                               {.fd = server->children, .events = POLLIN},
-                              {.fd = http->descriptor(running), .events = POLLIN}};
-    while (!(events[0].revents & POLLIN)) {
+                              {.fd = http->descriptor(running), .events = POLLIN},
+                              {.fd = server->made ? -1 : server->making.ended, .events = POLLIN}};
+    int status = EXIT_FINE;
+    while (!(events[0].revents & POLLIN) && status == EXIT_FINE) {
         if (poll(events, sizeof events / sizeof events[0], http->timeout(running)) < 0 &&
             errno != EINTR)
             return say_fail(EXIT_USAGE, "the page could not be served any longer: %s",
                             say_errno(errno));
         if (events[1].revents)
             take_child(server);
+        if (events[3].revents) {
+            events[3].fd = -1;
+            events[3].revents = 0; /* which a poll that is interrupted leaves */
+            status = end_page(server, true);
+        }
         http->run(running);
     }
-    return EXIT_FINE;
+    return status;
 }
 
 static int tell(const struct server *server)
@@ -263,11 +351,15 @@ static int go(struct server *server)
 
 int serve(const struct serve *serve)
 {
-    struct server server = {
-        .serve = serve, .page = -1, .signals = -1, .children = -1, .site.listener = -1};
+    struct server server = {.serve = serve,
+                            .page = -1,
+                            .first = -1,
+                            .signals = -1,
+                            .children = -1,
+                            .site.listener = -1};
     server.site.answer = answer;
     server.site.context = &server;
-    server.served = job_share();
+    server.served = job_share(sizeof *server.served);
     int status = server.served ? begin_to_listen(&server)
                                : say_fail(EXIT_USAGE, "there is not enough memory");
     /* Where it is not there the page tells. */
@@ -276,7 +368,10 @@ int serve(const struct serve *serve)
         status = make_page(&server);
     if (status == EXIT_FINE)
         status = go(&server);
-    const int files[] = {server.page, server.signals, server.children, server.site.listener};
+    if (server.making.pid > 0 && !server.made)
+        (void)end_page(&server, false);
+    const int files[] = {server.page, server.first, server.signals, server.children,
+                         server.site.listener};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i)
         if (files[i] >= 0)
             (void)close(files[i]);

@@ -213,6 +213,7 @@ static int with_server(struct view *view)
     char *arguments[MOST_ARGUMENTS];
     struct serve request = {.argv = arguments,
                             .trace = view->trace,
+                            .filter = &view->filter,
                             .port = view->port,
                             .closed = view->closed,
                             .browser = view->browser};

@@ -1,7 +1,7 @@
-# Builds the pages in a folder of its own: cmake -DNPM= -DNODE= -DSOURCE= -DFOLDER= -DPAGE= -DREPORT= -DTESTS= -P build.cmake
+# Builds the pages in a folder of its own: cmake -DNPM= -DNODE= -DSOURCE= -DFOLDER= -DPAGE= -DREPORT= -DFIRST= -DTESTS= -P build.cmake
 # What npm cannot fetch (no network) leaves the page out, with a warning, and is tried again by the next build.
 file(REMOVE_RECURSE ${FOLDER}/src)
-file(COPY ${SOURCE}/src ${SOURCE}/page.html ${SOURCE}/report.html ${SOURCE}/build.mjs ${SOURCE}/tsconfig.json ${SOURCE}/package.json
+file(COPY ${SOURCE}/src ${SOURCE}/page.html ${SOURCE}/report.html ${SOURCE}/first.html ${SOURCE}/build.mjs ${SOURCE}/tsconfig.json ${SOURCE}/package.json
           ${SOURCE}/package-lock.json ${SOURCE}/.npmrc DESTINATION ${FOLDER})
 
 # The packages are those of the lock file; what tests need comes only with tests.
@@ -26,7 +26,7 @@ if(NOT there STREQUAL wanted)
   file(WRITE ${FOLDER}/packages "${wanted}")
 endif()
 
-execute_process(COMMAND ${NODE} build.mjs ${PAGE} ${REPORT} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE failed)
+execute_process(COMMAND ${NODE} build.mjs ${PAGE} ${REPORT} ${FIRST} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE failed)
 if(failed)
   message(FATAL_ERROR "the viewer could not be built")
 endif()

@@ -1,11 +1,11 @@
-// Builds the pages into one file each: node build.mjs VIEWER REPORT. rtl puts data in the place of their mark.
+// Builds the pages into one file each: node build.mjs VIEWER REPORT FIRST. rtl puts data in the place of their mark.
 import { build } from 'esbuild';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [viewer, report] = process.argv.slice(2);
+const [viewer, report, first] = process.argv.slice(2);
 
 /** Script and style of `entry` in the page `frame`; the script's exports are `globalName`'s. */
 async function make(entry, globalName, frame, output) {
@@ -31,3 +31,4 @@ async function make(entry, globalName, frame, output) {
 
 await make('src/main.ts', 'rtlPage', 'page.html', viewer);
 await make('src/report/main.ts', 'rtlReport', 'report.html', report);
+await make('src/first/main.ts', 'rtlFirst', 'first.html', first);
