@@ -24,6 +24,7 @@
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,9 @@ static unsigned run_cut(void)
     for (unsigned i = 0; i < BATCH; i++) {
         uint64_t first = hsa_queue_add_write_index_relaxed(queue, CUT);
         submit_half(queue, first, 0);
+        /* Another thread may be submitting them still. */
+        while (hsa_queue_load_read_index_scacquire(queue) < first + CUT / 2)
+            (void)sched_yield();
         if (i % 5 == 4 && stop() != 0)
             (void)fprintf(stderr, "sides: not recorded\n");
         submit_half(queue, first, CUT / 2);
