@@ -49,6 +49,8 @@ static const struct rule rules[] = {
     {"pauses", "end", TIME},
     {"graph_rows", "time", TIME},
     {"graph_launch_rows", "time", TIME},
+    {"clock_exchanges", "sent", TIME},
+    {"clock_exchanges", "returned", TIME},
 };
 
 /* Numbers of which a trace has one row; what else names one follows them. */

@@ -125,6 +125,7 @@ static void release(struct rtl_writer *writer)
         free(writer->queues[i].kernels);
     free(writer->queues);
     free(writer->ends);
+    free(writer->exchanges);
     free(writer->path);
     free(writer);
 }
