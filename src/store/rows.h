@@ -5,10 +5,10 @@
 #ifndef RTL_STORE_ROWS_H
 #define RTL_STORE_ROWS_H
 
+#include "common/exchange.h"
 #include "ring/wire.h"
 #include "store/api_codec.h"
 #include "store/codec.h"
-#include "store/exchanges.h"
 #include "store/launch_codec.h"
 #include "store/sample_codec.h"
 #include "store/symbol_codec.h"

@@ -9,8 +9,8 @@
 #ifndef RTL_STORE_WRITER_H
 #define RTL_STORE_WRITER_H
 
+#include "common/exchange.h"
 #include "ring/wire.h"
-#include "store/exchanges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
