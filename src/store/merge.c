@@ -412,6 +412,33 @@ static int add_facts(struct merge *merge)
             by, by));
 }
 
+/* NULL when memory is short. */
+static char *aligned_note(const struct rtl_merge_input *input)
+{
+    static const char *const by[] = {
+        [RTL_MERGE_COLLECTIVES] = "%llu collectives fit that both ran",
+        [RTL_MERGE_EXCHANGES] = "%llu exchanges of packets fit",
+        [RTL_MERGE_BOTH] = "%llu collectives fit that both ran and %llu exchanges of packets"};
+    bool first = input->clock == RTL_MERGE_EXCHANGES;
+    char *what = sqlite3_mprintf(
+        by[input->clock], (unsigned long long)(first ? input->exchanges : input->collectives),
+        (unsigned long long)input->exchanges);
+    char *text =
+        what
+            ? sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
+                              "that %s; between the first and the last of them that is right "
+                              "within %llu ns, and the clocks drift apart by %.3f ppm%s; the times "
+                              "of day were wrong by %lld ns%s%s",
+                              input->path, input->host, (long long)input->shift, what,
+                              (unsigned long long)input->error, input->clock_drift / 1000,
+                              input->changes ? ", which changed meanwhile" : "",
+                              (long long)input->corrected, input->unaligned ? "; but " : "",
+                              input->unaligned ? input->unaligned : "")
+            : NULL;
+    sqlite3_free(what);
+    return text;
+}
+
 static char *clock_note(const struct rtl_merge_input *input)
 {
     switch (input->clock) {
@@ -427,14 +454,9 @@ static char *clock_note(const struct rtl_merge_input *input)
                                "its time of day, so one clock",
                                input->path, input->host);
     case RTL_MERGE_COLLECTIVES:
-        return sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
-                               "that %llu collectives fit that both ran; between the first and the "
-                               "last of them that is right within %llu ns, and the clocks drift "
-                               "apart by %.3f ppm; the times of day were wrong by %lld ns",
-                               input->path, input->host, (long long)input->shift,
-                               (unsigned long long)input->collectives,
-                               (unsigned long long)input->error, input->clock_drift / 1000,
-                               (long long)input->corrected);
+    case RTL_MERGE_EXCHANGES:
+    case RTL_MERGE_BOTH:
+        return aligned_note(input);
     default:
         return sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
                                "that the times of day agree, as well as the hosts' clocks did; its "
