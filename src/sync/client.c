@@ -92,6 +92,7 @@ static bool exchange(struct rtl_client *client, struct rtl_exchange *made)
     }
     made->received = answer.received;
     made->answered = answer.answered;
+    client->ahead = answer.answered - made->returned;
     memcpy(made->peer_boot, answer.boot, sizeof made->peer_boot);
     memcpy(made->peer_host, answer.host, sizeof made->peer_host);
     return true;

@@ -15,9 +15,10 @@
 struct rtl_client {
     int sockets[RTL_SYNC_ADDRESSES];
     unsigned count;
-    unsigned at;   /**< the socket that is used; the one that was answered, once one was */
-    uint64_t id;   /**< random */
-    bool answered; /**< at least once */
+    unsigned at;    /**< the socket that is used; the one that was answered, once one was */
+    uint64_t id;    /**< random */
+    uint64_t ahead; /**< of this machine's clock is the responder's, as last known, ns */
+    bool answered;  /**< at least once */
 };
 
 /** Opens a socket for each address. False with errno if none could be. */

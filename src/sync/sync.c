@@ -21,7 +21,9 @@
 #define SENTENCES 4u
 
 #define FIRST_GAP_NS UINT64_C(1000000000)
+#define FIRST_BURSTS 10u
 #define LAST_GAP_NS  UINT64_C(10000000000)
+#define SPREAD_NS    UINT64_C(250000000)
 #define RETRY_NS     UINT64_C(100000000)  /* as long as nobody has answered */
 #define SILENT_NS    UINT64_C(2000000000) /* after which that is told */
 #define NOW_NS       UINT64_C(1000000000)
@@ -159,6 +161,15 @@ static void tell_silent(struct rtl_sync *sync, const char *how)
     tell(sync, sentence);
 }
 
+/* Until the next burst. All clients make theirs soon after the same times of the responder, so that
+ * two of them can be compared with each other, whatever the responder's clock does meanwhile; not
+ * all at once. */
+static uint64_t until_next(const struct rtl_client *client, uint64_t gap)
+{
+    uint64_t now = rtl_now() + client->ahead;
+    return gap - now % gap + client->id % SPREAD_NS;
+}
+
 /* A burst; false if the responder has this machine's clock. */
 static bool make_burst(struct rtl_sync *sync, struct rtl_client *client)
 {
@@ -174,6 +185,7 @@ static void ask_until_end(struct rtl_sync *sync, struct rtl_client *client)
 {
     uint64_t begun = rtl_now();
     uint64_t gap = FIRST_GAP_NS;
+    unsigned bursts = 0;
     bool told = false;
     for (;;) {
         bool ending;
@@ -185,9 +197,9 @@ static void ask_until_end(struct rtl_sync *sync, struct rtl_client *client)
             tell_silent(sync, asked > 0 ? "" : " so far");
         }
         have_made(sync, asked);
-        await(sync, -1, client->answered ? gap : RETRY_NS);
-        if (client->answered && gap < LAST_GAP_NS)
-            gap = 2 * gap < LAST_GAP_NS ? 2 * gap : LAST_GAP_NS;
+        await(sync, -1, client->answered ? until_next(client, gap) : RETRY_NS);
+        if (client->answered && ++bursts == FIRST_BURSTS)
+            gap = LAST_GAP_NS;
     }
     rtl_client_leave(client);
 }

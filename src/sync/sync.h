@@ -2,7 +2,7 @@
  * Compares the clock of this machine with that of another one while something is recorded.
  *
  * Where the host that is named is this one, a thread answers requests; elsewhere it sends them, a
- * burst at once and then every second to every ten. The caller is never kept waiting but where it
+ * burst at once, then every second, later every ten. The caller is never kept waiting but where it
  * asks to be. All functions from one thread.
  */
 #ifndef RTL_SYNC_H
