@@ -39,7 +39,8 @@ struct rtl_merge_input {
     int64_t corrected;  /**< what of `shift` is not the times of day, ns */
     uint64_t error;     /**< `shift` is right within this from the first of them to the last, ns */
     double clock_drift; /**< of its clock against the reference's, likely, ns a second */
-    bool changes;       /**< that has changed meanwhile: no drift fits all of them */
+    double clock_drift_error; /**< that is right within this */
+    bool changes;             /**< that has changed meanwhile: no drift fits all of them */
     uint64_t collectives, exchanges;
     const char *unaligned; /**< why they, or some of them, tell nothing; NULL: they do, or nobody
                               asked */

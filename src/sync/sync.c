@@ -45,6 +45,7 @@ struct rtl_sync {
     pthread_cond_t changed;
     /* Under the lock. */
     unsigned asked, made; /* bursts at once */
+    bool found;           /* addresses, or that there are none */
     bool ending, linger, over;
     struct rtl_exchange kept[KEPT];
     size_t kept_count;
@@ -52,11 +53,17 @@ struct rtl_sync {
     size_t sentence_count;
 };
 
+/* Under the lock. */
+static void add_sentence(struct rtl_sync *sync, const char *sentence)
+{
+    if (sync->sentence_count < SENTENCES)
+        (void)snprintf(sync->sentences[sync->sentence_count++], RTL_SYNC_SENTENCE, "%s", sentence);
+}
+
 static void tell(struct rtl_sync *sync, const char *sentence)
 {
     (void)pthread_mutex_lock(&sync->lock);
-    if (sync->sentence_count < SENTENCES)
-        (void)snprintf(sync->sentences[sync->sentence_count++], RTL_SYNC_SENTENCE, "%s", sentence);
+    add_sentence(sync, sentence);
     (void)pthread_mutex_unlock(&sync->lock);
 }
 
@@ -222,14 +229,24 @@ static void ask(struct rtl_sync *sync, const struct addrinfo *list)
     rtl_client_close(&client);
 }
 
-static void tell_unknown(struct rtl_sync *sync, int error)
+/* Under the lock. */
+static void tell_unknown(struct rtl_sync *sync, const char *why)
 {
     char sentence[RTL_SYNC_SENTENCE];
     (void)snprintf(sentence, sizeof sentence,
                    "--sync %s: no address of that host is known, so that the clocks of the hosts "
                    "are not compared: %s",
-                   sync->address.host, gai_strerror(error));
-    tell(sync, sentence);
+                   sync->address.host, why);
+    add_sentence(sync, sentence);
+}
+
+static void have_found(struct rtl_sync *sync, int error)
+{
+    (void)pthread_mutex_lock(&sync->lock);
+    sync->found = true;
+    if (error)
+        tell_unknown(sync, gai_strerror(error));
+    (void)pthread_mutex_unlock(&sync->lock);
 }
 
 static void *run(void *context)
@@ -237,11 +254,10 @@ static void *run(void *context)
     struct rtl_sync *sync = context;
     struct addrinfo *list = NULL;
     int error = rtl_sync_address_find(&sync->address, &list);
-    if (error)
-        tell_unknown(sync, error);
-    else if (rtl_sync_address_is_own(list))
+    have_found(sync, error);
+    if (!error && rtl_sync_address_is_own(list))
         respond(sync, list);
-    else
+    else if (!error)
         ask(sync, list);
     if (list)
         freeaddrinfo(list);
@@ -351,6 +367,8 @@ void rtl_sync_now(struct rtl_sync *sync)
     wake(sync);
     while (!sync->over && sync->made != asked && wait_changed(sync, until)) {
     }
+    if (!sync->found)
+        tell_unknown(sync, "whoever knows them has not answered yet");
     (void)pthread_mutex_unlock(&sync->lock);
 }
 

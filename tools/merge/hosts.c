@@ -8,6 +8,7 @@
 #include "store/exchanges.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,8 @@ static void move_host(struct rtl_merge_input *inputs, size_t count,
         inputs[i].corrected = clocks->shift;
         inputs[i].error = clocks->error;
         inputs[i].clock_drift = clocks->drift;
+        inputs[i].clock_drift_error =
+            fmax(clocks->drift_most - clocks->drift, clocks->drift - clocks->drift_least);
         inputs[i].changes = !clocks->steady;
         inputs[i].exchanges = finding->by == RTL_MERGE_COLLECTIVES ? 0 : bounds->exchanges;
         inputs[i].collectives = finding->by == RTL_MERGE_EXCHANGES ? 0 : bounds->collectives;

@@ -90,10 +90,10 @@ static void tell_aligned(const struct rtl_merge_input *input)
     (void)printf("another host: moved by %s so that ", show_duration((double)input->shift).text);
     tell_what(input);
     (void)printf(
-        " fit, right within %s from the first to the last; its clock drifts by %.3f ppm%s, "
-        "and its time of day was off by %s",
+        " fit, right within %s from the first to the last; its clock drifts by %.3f +- %.3f "
+        "ppm%s, and its time of day was off by %s",
         show_duration((double)input->error).text, input->clock_drift / 1000,
-        input->changes ? ", which changed meanwhile" : "",
+        input->clock_drift_error / 1000, input->changes ? ", which changed meanwhile" : "",
         show_duration((double)-input->corrected).text);
     if (input->unaligned)
         (void)printf("; but %s", input->unaligned);
@@ -162,6 +162,8 @@ static json_t *input_json(const struct rtl_merge_input *input)
                               aligned ? open_number(input->error) : json_null());
     (void)json_object_set_new(object, "clock_drift_ppm",
                               aligned ? json_real(input->clock_drift / 1000) : json_null());
+    (void)json_object_set_new(object, "clock_drift_error_ppm",
+                              aligned ? json_real(input->clock_drift_error / 1000) : json_null());
     (void)json_object_set_new(object, "clock_drift_changes",
                               aligned ? json_boolean(input->changes) : json_null());
     (void)json_object_set_new(object, "collectives",
