@@ -307,3 +307,38 @@ const char *Exchanges_ByHand(void)
     free(bounds);
     return NULL;
 }
+
+/* Numbers that a damaged trace may have: something is found or not, within the time of a test. */
+const char *Exchanges_OfAnyNumbers(void)
+{
+    static const char *const boots[] = {"boot-1", "boot-2", "boot-3", ""};
+    static struct rtl_exchange lists[2][400];
+    state = 7;
+    for (unsigned trial = 0; trial < 60; trial++) {
+        struct exchanges hosts[2];
+        for (int i = 0; i < 2; i++) {
+            hosts[i] = (struct exchanges){.boot = boots[i],
+                                          .list = lists[i],
+                                          .count = below(trial % 3 ? 20 : 400),
+                                          .shift = i ? (int64_t)below(UINT64_MAX) : 0};
+            for (size_t k = 0; k < hosts[i].count; k++) {
+                unsigned bits = (unsigned)below(64);
+                lists[i][k] = (struct rtl_exchange){.sent = below(UINT64_MAX) >> bits,
+                                                    .received = below(UINT64_MAX) >> below(64),
+                                                    .answered = below(UINT64_MAX) >> below(64),
+                                                    .returned = below(UINT64_MAX) >> bits};
+                (void)snprintf(lists[i][k].peer_boot, sizeof lists[i][k].peer_boot, "%s",
+                               boots[below(trial % 2 ? 4 : 3)]);
+            }
+        }
+        struct clocks_bound *bounds;
+        struct clocks clocks;
+        bool fits;
+        size_t count = exchanges_bounds(&hosts[0], &hosts[1], &bounds, &fits);
+        CHECK((count == 0) == (bounds == NULL));
+        (void)clocks_find(bounds, count, &clocks);
+        (void)clocks_follow(bounds, count, &clocks);
+        free(bounds);
+    }
+    return NULL;
+}

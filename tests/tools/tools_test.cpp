@@ -84,6 +84,7 @@ RTL_C_TEST(Exchanges, ErrorIsRightInRandomTrials)
 RTL_C_TEST(Exchanges, ErrorIsRightWhereTheDriftChanges)
 RTL_C_TEST(Exchanges, OfNoCommonResponder)
 RTL_C_TEST(Exchanges, ThatContradictEachOther)
+RTL_C_TEST(Exchanges, OfAnyNumbers)
 
 RTL_C_TEST(Graphs, Numbers)
 RTL_C_TEST(Graphs, Verdicts)

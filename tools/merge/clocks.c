@@ -15,6 +15,19 @@ struct search {
     double low, high; /* drifts that are possible */
 };
 
+int64_t clocks_ns(double ns)
+{
+    if (ns >= 0x1p63)
+        return INT64_MAX;
+    return ns > -0x1p63 ? (int64_t)ns : INT64_MIN;
+}
+
+/* What is no number of ns is the greatest. */
+static uint64_t error_of(double ns)
+{
+    return ns < 0x1p63 ? (uint64_t)ceil(ns) + 1 : INT64_MAX;
+}
+
 /* Seconds from the middle. */
 static double seconds(const struct search *search, uint64_t at)
 {
@@ -150,8 +163,8 @@ bool clocks_find(const struct clocks_bound *bounds, size_t count, struct clocks 
     range_of(&search, drift, &least, &most);
     double shift = round((least + most) / 2);
     double error = fmax(error_at(&search, shift, first), error_at(&search, shift, last));
-    *clocks = (struct clocks){.shift = (int64_t)shift,
-                              .error = (uint64_t)ceil(error) + 1,
+    *clocks = (struct clocks){.shift = clocks_ns(shift),
+                              .error = error_of(error),
                               .drift = drift,
                               .drift_least = search.low,
                               .drift_most = search.high,
@@ -234,8 +247,8 @@ bool clocks_follow(const struct clocks_bound *bounds, size_t count, struct clock
     double span = fmax((double)(end->at - path->at) / 1e9, 1e-9);
     double shift = round((least + most) / 2);
     *clocks =
-        (struct clocks){.shift = (int64_t)shift,
-                        .error = (uint64_t)ceil(fmax(most - shift, shift - least)) + 1,
+        (struct clocks){.shift = clocks_ns(shift),
+                        .error = error_of(fmax(most - shift, shift - least)),
                         .drift = (end->least + end->most - path->least - path->most) / 2 / span,
                         .drift_least = fmax(-CLOCKS_DRIFT, (end->least - path->most) / span),
                         .drift_most = fmin(CLOCKS_DRIFT, (end->most - path->least) / span)};

@@ -32,6 +32,9 @@ struct clocks {
     bool steady; /**< one drift fits all bounds; else it is that from the first to the last */
 };
 
+/** As a number of ns, the nearest that there is. */
+int64_t clocks_ns(double ns);
+
 /** Finds it. False if no difference and drift fits all bounds, or there is none. */
 bool clocks_find(const struct clocks_bound *bounds, size_t count, struct clocks *clocks);
 

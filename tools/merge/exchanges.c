@@ -65,13 +65,19 @@ static struct rtl_exchange *with(const struct exchanges *host, const char *peer,
     return list;
 }
 
+/* Of a damaged trace they may be anything: as unsigned numbers they have no bounds to pass. */
+static int64_t apart(uint64_t a, uint64_t b, int64_t shift)
+{
+    return (int64_t)(a - b - (uint64_t)shift);
+}
+
 /* The other host asked the reference. */
 static void add_asked(struct found *found, const struct rtl_exchange *list, size_t count,
                       int64_t shift)
 {
     for (size_t i = 0; i < count; ++i)
-        add(found, list[i].received, (int64_t)(list[i].answered - list[i].returned) - shift,
-            (int64_t)(list[i].received - list[i].sent) - shift);
+        add(found, list[i].received, apart(list[i].answered, list[i].returned, shift),
+            apart(list[i].received, list[i].sent, shift));
 }
 
 /* The reference asked the other host. */
@@ -79,26 +85,26 @@ static void add_answered(struct found *found, const struct rtl_exchange *list, s
                          int64_t shift)
 {
     for (size_t i = 0; i < count; ++i)
-        add(found, list[i].sent, (int64_t)(list[i].sent - list[i].received) - shift,
-            (int64_t)(list[i].returned - list[i].answered) - shift);
+        add(found, list[i].sent, apart(list[i].sent, list[i].received, shift),
+            apart(list[i].returned, list[i].answered, shift));
 }
 
 /* The responder's clock, set by `base`, minus a host's, at times of the responder's. */
 static struct clocks_bound *towards(const struct rtl_exchange *list, size_t count, int64_t shift,
-                                    int64_t base)
+                                    uint64_t base)
 {
     struct clocks_bound *bounds = memory_new(count, sizeof *bounds);
     for (size_t i = 0; i < count; ++i)
-        bounds[i] = (struct clocks_bound){
-            list[i].received, (int64_t)(list[i].answered - list[i].returned) - shift - base,
-            (int64_t)(list[i].received - list[i].sent) - shift - base};
+        bounds[i] = (struct clocks_bound){list[i].received,
+                                          apart(list[i].answered - base, list[i].returned, shift),
+                                          apart(list[i].received - base, list[i].sent, shift)};
     return bounds;
 }
 
 /* The difference of the hosts whenever one of them asked: what that leaves possible of its own
  * difference to the responder, and what all that the other one asked leaves of the other's. */
 static void combine(struct found *found, const struct clocks_model *reference,
-                    const struct clocks_model *other, int64_t base)
+                    const struct clocks_model *other, uint64_t base)
 {
     size_t count = reference->count + other->count;
     for (size_t i = 0; i < count; ++i) {
@@ -108,9 +114,8 @@ static void combine(struct found *found, const struct clocks_model *reference,
         double there[2];
         clocks_model_at(reference, at, &here[0], &here[1]);
         clocks_model_at(other, at, &there[0], &there[1]);
-        int64_t ahead = (int64_t)((here[0] + here[1]) / 2) + base;
-        add(found, at - (uint64_t)ahead, (int64_t)(there[0] - here[1]),
-            (int64_t)(there[1] - here[0]));
+        uint64_t ahead = (uint64_t)clocks_ns((here[0] + here[1]) / 2) + base;
+        add(found, at - ahead, clocks_ns(there[0] - here[1]), clocks_ns(there[1] - here[0]));
     }
 }
 
@@ -126,7 +131,7 @@ static bool add_third(struct found *found, const struct exchanges *reference,
     struct rtl_exchange *there_list = with(other, peer, EXCHANGES_MOST_THIRD, &there_count);
     bool fits = true;
     if (here_count && there_count) {
-        int64_t base = (int64_t)(here_list[0].received - here_list[0].sent);
+        uint64_t base = here_list[0].received - here_list[0].sent;
         struct clocks_bound *a = towards(here_list, here_count, 0, base);
         struct clocks_bound *b = towards(there_list, there_count, other->shift, base);
         bool is_here = clocks_model_make(a, here_count, &here);

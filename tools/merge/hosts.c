@@ -51,6 +51,11 @@ static uint64_t moved(uint64_t time, int64_t shift)
     return time + (uint64_t)shift;
 }
 
+static int64_t moved_by(int64_t shift, int64_t more)
+{
+    return (int64_t)((uint64_t)shift + (uint64_t)more);
+}
+
 static uint32_t number_of(struct texts *texts, const char *name)
 {
     size_t number = texts_number(texts, name);
@@ -307,7 +312,7 @@ static void move_host(struct rtl_merge_input *inputs, size_t count,
         inputs[i].clock = finding->by;
         if (finding->by == RTL_MERGE_TIME_OF_DAY)
             continue;
-        inputs[i].shift += clocks->shift;
+        inputs[i].shift = moved_by(inputs[i].shift, clocks->shift);
         inputs[i].corrected = clocks->shift;
         inputs[i].error = clocks->error;
         inputs[i].clock_drift = clocks->drift;
