@@ -4,33 +4,7 @@
 # skipped, 77.
 [ "${SYNC_OWN:-}" ] || SYNC_OWN=1 exec unshare -nm "$0" "$@" || exit 77
 source "$(dirname "$0")/lib.sh"
-unshare -nmu true 2>/dev/null || { echo "no namespaces here: skipped" && exit 77; }
-echo 1 >/proc/sys/net/ipv4/ip_forward 2>/dev/null || { echo "no forwarding here: skipped" && exit 77; }
-
-# The hosts end with this script.
-mkfifo alive
-exec 9<>alive
-keepers=()
-
-# host N NAME: a host with the address 10.77.N.2, which the others reach through this namespace.
-host() {
-    unshare -nmu cat <alive 9>&- &
-    keepers[$1]=$!
-    until [ "$(readlink "/proc/$!/ns/uts")" != "$(readlink /proc/self/ns/uts)" ]; do sleep 0.01; done
-    ip link add "to$1" type veth peer name eth0 netns "$!"
-    ip addr add "10.77.$1.1/24" dev "to$1"
-    ip link set "to$1" up
-    printf '%s\n' "$1$1$1$1$1$1$1$1-1111-4111-8111-111111111111" >"boot.$1"
-    printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$2" >"hosts.$1"
-    [ "$2" = head ] || echo "10.77.1.2 head" >>"hosts.$1"
-    in_host "$1" bash -c "hostname $2
-        ip link set lo up && ip link set eth0 up && ip addr add 10.77.$1.2/24 dev eth0 && ip route add default via 10.77.$1.1
-        mount --bind boot.$1 /proc/sys/kernel/random/boot_id && mount --bind hosts.$1 /etc/hosts"
-}
-
-in_host() {
-    nsenter -t "${keepers[$1]}" -n -m -u --wd="$PWD" "${@:2}" 9>&-
-}
+source "$here/hosts.sh"
 
 base=$(/usr/bin/python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_BOOTTIME))')
 
@@ -44,8 +18,8 @@ true="0 0 0"                            # the host that is up longest: the new t
 fast="1000000000000 50000 5000000"      # 50 ppm, its time of day 5 ms ahead
 slow="2000000000000 -30000 -20000000"
 host 1 head
-host 2 node2
-host 3 node3
+host 2 node2 head
+host 3 node3 head
 
 # The host that is asked has the true clock, a clock that drifts, or is none of those that are compared. It is named by its name,
 # which is on itself that of its loopback. Two ranks of it share the port.
@@ -60,7 +34,7 @@ record 3 third3.db "$slow" 10.77.1.2:7 2 &
 record 2 silent.db "$fast" 10.77.3.2:9 0 &
 record 3 unknown.db "$slow" no-such-host.invalid 0 &
 for job in $(jobs -p); do
-    [[ " ${keepers[*]} " = *" $job "* ]] || wait "$job" || fail "rtl trace ended with status $?"
+    is_host "$job" || wait "$job" || fail "rtl trace ended with status $?"
 done
 for file in direct1 direct1b direct2 direct3 third1 third2 third3; do
     equal "what rtl trace says of $file.db" "$(cat $file.db.err)" ""
