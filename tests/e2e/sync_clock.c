@@ -18,7 +18,7 @@ static int64_t base, later, drift, wrong;
 
 __attribute__((constructor)) static void at_load(void)
 {
-    const char *text = getenv("SYNC_CLOCK");
+    const char *text = getenv("SYNC_CLOCK"); // NOLINT(concurrency-mt-unsafe): at load
     if (text)
         (void)sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64, &base, &later, &drift,
                      &wrong);
