@@ -52,7 +52,8 @@ launched() {
     [ "$(echo ./*.db)" = "./trace-0.db ./trace-1.db ./trace-2.db ./trace-3.db" ] || fail "$name: the traces are $(echo ./*.db)"
     "$rtl" merge --json job.db trace-?.db >"../$name-merge.log" || fail "$name: the traces could not be merged"
     [ "$(jq -r '[.traces[].host] | unique | join(" ")' "../$name-merge.log")" = "node1 node2" ] || fail "$name: other hosts"
-    # Of one host the clock is the new trace's; of the other one it is put there, and was there before.
+    # Of one host the clock is the new trace's; of the other one it is put there, and was there before. The program's all-reduces
+    # only last as long as if they had waited, so that packets may contradict them, and count.
     far=$(jq '[.traces[] | select(.clock == "exchanges" or .clock == "both")] |
         if length == 2 and all(.exchanges > 1 and .error_ns < 50000000) then all(.shift_ns <= .error_ns and -.shift_ns <= .error_ns)
         else "not compared" end' "../$name-merge.log")
