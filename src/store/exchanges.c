@@ -46,3 +46,16 @@ rtl_status_t rtl_exchanges_read(rtl_trace_t *trace, struct rtl_exchange **list, 
     *count = rows.count;
     return status;
 }
+
+int64_t rtl_hosts_error(rtl_trace_t *trace)
+{
+    static const char query[] = "SELECT value FROM main.meta WHERE key = 'hosts_error' AND"
+                                " typeof(value) = 'integer' AND value >= -1";
+    sqlite3_stmt *statement = NULL;
+    int64_t error = RTL_HOSTS_ERROR_MISSING;
+    if (sqlite3_prepare_v2(trace->db, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        error = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return error;
+}

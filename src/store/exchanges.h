@@ -12,4 +12,9 @@
  * list. */
 rtl_status_t rtl_exchanges_read(rtl_trace_t *trace, struct rtl_exchange **list, size_t *count);
 
+/** How far times of different hosts of a merged trace may be off each other at most, ns. -1: nobody
+ * knows; RTL_HOSTS_ERROR_MISSING: it was not merged, or by a version that does not tell. */
+#define RTL_HOSTS_ERROR_MISSING INT64_MIN
+int64_t rtl_hosts_error(rtl_trace_t *trace);
+
 #endif

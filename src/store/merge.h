@@ -35,6 +35,7 @@ struct rtl_merge_input {
     enum rtl_merge_clock clock;
     int64_t shift;  /**< added to its times, ns */
     uint64_t drift; /**< by how much its time of day moved against its clock meanwhile, ns */
+    int64_t apart;  /**< of a trace that was merged: its meta's `hosts_error` */
     /* Of RTL_MERGE_COLLECTIVES, RTL_MERGE_EXCHANGES and RTL_MERGE_BOTH: */
     int64_t corrected;  /**< what of `shift` is not the times of day, ns */
     uint64_t error;     /**< `shift` is right within this from the first of them to the last, ns */

@@ -74,6 +74,9 @@ told = merge("third1.db", "third2.db", "third3.db")
 must(told[1]["clock"] == "reference", f"the host that is up longest: {told[1]}")
 look("was asked by the reference, 50 ppm", told[0], "third1.db", FAST, "third2.db")
 look("both asked a third one, -30 ppm", told[2], "third3.db", SLOW, "third2.db")
+# Two hosts that are both put onto the third one's clock may both be wrong.
+error = rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'")[0][0]
+must(error == told[0]["error_ns"] + told[2]["error_ns"], f"times of different hosts are right within {error}: {told}")
 told = merge("third2.db", "third3.db")
 look("the third one is not there", told[1], "third3.db", SLOW, "third2.db")
 text = subprocess.run([rtl, "merge", "-f", "new.db", "third2.db", "third3.db"], capture_output=True, text=True, check=True).stdout
@@ -82,6 +85,9 @@ must("another host: moved by " in text and " exchanges of packets fit, right wit
 # Those that asked nobody, or another one, have times of day.
 told = merge("third2.db", "unknown.db")
 must(told[1]["clock"] == "time-of-day" and told[1]["unaligned"], f"it asked nobody: {told[1]}")
+must(rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'") == [(-1,)], "nobody knows how far times of day are off")
+told = merge("direct1.db", "direct1b.db")
+must(rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'") == [(0,)], "times of one host are exact")
 done = subprocess.run([rtl, "merge", "--align", "exchanges", "-f", "none.db", "third2.db", "unknown.db"], capture_output=True, text=True)
 must(done.returncode == 2 and done.stderr == "rtl: unknown.db cannot be aligned by exchanges: the hosts exchanged no packets with each "
      "other or a third one\n", done.stderr)

@@ -63,6 +63,7 @@ launched() {
         JOIN processes p USING(process) GROUP BY 1 ORDER BY 1)")" = 0:121,1:121,2:121,3:121 ] || fail "$name: kernels of a rank are missing"
     "$rtl" ranks job.db >"../$name-ranks.log" || fail "$name: rtl ranks ended with status $?"
     grep -q '^4 ranks on 2 hosts' "../$name-ranks.log" || fail "$name: $(head -n 1 "../$name-ranks.log")"
+    grep -q '^  times of different hosts are right to each other within ' "../$name-ranks.log" || fail "$name: how far clocks are off is not told"
     grep -q '^rank 2 is the slowest one in 40 of 60 steps' "../$name-ranks.log" || fail "$name: another rank is the slowest"
     echo "$name: $(jq -c '[.traces[] | select(.error_ns) | [.host, .clock, .exchanges, .shift_ns, .error_ns]]' "../$name-merge.log")"
     cd ..
