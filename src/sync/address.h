@@ -5,7 +5,8 @@
 #include <netdb.h>
 #include <stdbool.h>
 
-/** Free in IANA's list, and below the ports that Linux gives to who asks for none. */
+/** No service of /etc/services has it, and it is below those that Linux gives to who asks for none.
+ */
 #define RTL_SYNC_PORT "24615"
 
 struct rtl_sync_address {

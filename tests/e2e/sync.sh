@@ -8,9 +8,9 @@ source "$here/hosts.sh"
 
 base=$(/usr/bin/python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_BOOTTIME))')
 
-# record N FILE CLOCK SYNC SECONDS: a trace on host N; CLOCK is "LATER DRIFT WRONG" of sync_clock.c.
+# record N FILE CLOCK SYNC SECONDS [COMMAND…]: a trace on host N; CLOCK is "LATER DRIFT WRONG" of sync_clock.c; COMMAND starts it.
 record() {
-    in_host "$1" env LD_PRELOAD="$build/tests/lib/libe2e_sync_clock.so" SYNC_CLOCK="$base $3" timeout 60 \
+    in_host "$1" "${@:6}" env LD_PRELOAD="$build/tests/lib/libe2e_sync_clock.so" SYNC_CLOCK="$base $3" timeout 60 \
         "$rtl" trace --gpu soft -q -f -o "$2" --sync "$4" -- bash -c "$bin/flood 20 && sleep $5 && $bin/flood 20" >"$2.out" 2>"$2.err"
 }
 
@@ -30,6 +30,11 @@ record 3 direct3.db "$slow" head:24615 2 &
 record 1 third1.db "$fast" 10.77.1.2:7 2 &
 record 2 third2.db "$true" 10.77.1.2:7 2 &
 record 3 third3.db "$slow" 10.77.1.2:7 2 &
+# In a time namespace, whose clocks are others than the machine's, which rtl knows.
+within=(unshare -T --boottime 100000 --monotonic 5000)
+if in_host 2 "${within[@]}" true 2>/dev/null; then
+    record 2 within2.db "$true" head 1 "${within[@]}" &
+fi
 # Nobody there; no such host; too many do not matter.
 record 2 silent.db "$fast" 10.77.3.2:9 0 &
 record 3 unknown.db "$slow" no-such-host.invalid 0 &

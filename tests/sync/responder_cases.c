@@ -95,6 +95,16 @@ const char *SyncResponder_AnswersFromWhereItWasAsked(void)
         CHECK(take_answer(end, &got));
         (void)close(end);
     }
+    /* By the other protocol, where this machine has it. */
+    const struct sockaddr_in6 name = {
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int end = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (end >= 0 && connect(end, (const struct sockaddr *)&name, sizeof name) == 0) {
+        CHECK(send_packet(end, &request, RTL_SYNC_BYTES) && ends_wait(responder->socket));
+        CHECK(rtl_responder_answer(responder, 100) == 1 && take_answer(end, &got));
+    }
+    if (end >= 0)
+        (void)close(end);
     (void)close(responder->socket);
     free(responder);
     return NULL;
