@@ -2,6 +2,7 @@
 # Hosts that are namespaces of this machine, with a network, a name and a boot_id of their own. Sourced in a folder that others do
 # not use, in namespaces of networks and mounts of its own (unshare -nm), through which the hosts reach each other. They end
 # with the script. Skipped, 77, where they cannot be made.
+command -v ip >/dev/null || { echo "no ip here (iproute2): skipped" && exit 77; }
 unshare -nmu true 2>/dev/null || { echo "no namespaces here: skipped" && exit 77; }
 echo 1 >/proc/sys/net/ipv4/ip_forward 2>/dev/null || { echo "no forwarding here: skipped" && exit 77; }
 mkfifo alive
