@@ -106,13 +106,18 @@ static void await(const struct rtl_sync *sync, int socket, uint64_t ns)
 
 /* Here. */
 
+static void answer_some(struct rtl_responder *responder)
+{
+    if (rtl_responder_answer(responder, ROUND_PACKETS) == ROUND_PACKETS)
+        rtl_nap(ROUND_NS);
+}
+
 static void answer_until_end(struct rtl_sync *sync, struct rtl_responder *responder)
 {
     bool ending = false;
     while (!ending) {
         await(sync, responder->socket, LAST_GAP_NS);
-        if (rtl_responder_answer(responder, ROUND_PACKETS) == ROUND_PACKETS)
-            rtl_nap(ROUND_NS);
+        answer_some(responder);
         have_made(sync, wanted(sync, &ending));
     }
 }
@@ -122,7 +127,7 @@ static void linger(const struct rtl_sync *sync, struct rtl_responder *responder)
     uint64_t until = rtl_now() + LINGER_NS;
     while (sync->linger && rtl_now() < until && rtl_responder_expects(responder, EXPECTED_NS)) {
         await(sync, responder->socket, ROUND_NS);
-        (void)rtl_responder_answer(responder, ROUND_PACKETS);
+        answer_some(responder);
     }
 }
 
