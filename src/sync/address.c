@@ -16,6 +16,15 @@ static bool is_port(const char *text)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number >= 1 && number <= 65535;
 }
 
+/* All addresses of whatever machine: no host. */
+static bool is_any(const char *host)
+{
+    static const unsigned char zero[sizeof(struct in6_addr)];
+    unsigned char number[sizeof(struct in6_addr)] = {0};
+    return (inet_pton(AF_INET, host, number) == 1 || inet_pton(AF_INET6, host, number) == 1) &&
+           memcmp(number, zero, sizeof zero) == 0;
+}
+
 /* Host and port; `length` of the host, `port` NULL: the one that is meant without. */
 static bool take(const char *host, size_t length, const char *port,
                  struct rtl_sync_address *address)
@@ -29,7 +38,7 @@ static bool take(const char *host, size_t length, const char *port,
     address->host[length] = '\0';
     (void)snprintf(address->port, sizeof address->port, "%ld",
                    strtol(port ? port : RTL_SYNC_PORT, NULL, 10));
-    return true;
+    return !is_any(address->host);
 }
 
 bool rtl_sync_address_read(const char *text, struct rtl_sync_address *address)
