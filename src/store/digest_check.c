@@ -190,6 +190,8 @@ static const struct rule {
     ENDS_LATER("ranges"),
     ENDS_LATER("pauses"),
 #undef ENDS_LATER
+    {"clock_exchanges", "returned", "returned < sent OR answered < received",
+     "that came back before they were sent", false},
 #define WORDS(table, column, list)                                                                 \
     {                                                                                              \
         table, column, column " NOT IN (" list ")", "with an unknown " column, true                \

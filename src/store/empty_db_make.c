@@ -11,8 +11,8 @@
 static int make_tables(sqlite3 *db)
 {
     const char *const parts[] = {rtl_schema,          rtl_schema_ledger, rtl_schema_graphs,
-                                 rtl_schema_counters, rtl_schema_hip,    rtl_schema_stats,
-                                 rtl_schema_digests};
+                                 rtl_schema_counters, rtl_schema_hip,    rtl_schema_clocks,
+                                 rtl_schema_stats,    rtl_schema_digests};
     char head[96];
     (void)snprintf(head, sizeof head, "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d;",
                    RTL_APPLICATION_ID, RTL_FORMAT_MAJOR * RTL_FORMAT_SCALE + RTL_FORMAT_MINOR);

@@ -42,6 +42,7 @@ static const char *const tables[] = {
     "sample_chunks",
     "uncounted",
     "hip_queues",
+    "clock_exchanges",
     "stat_blocks",
     "stat_spans",
     "stat_chunks",

@@ -49,6 +49,8 @@ static const struct rule rules[] = {
     {"pauses", "end", TIME},
     {"graph_rows", "time", TIME},
     {"graph_launch_rows", "time", TIME},
+    {"clock_exchanges", "sent", TIME},
+    {"clock_exchanges", "returned", TIME},
 };
 
 /* Numbers of which a trace has one row; what else names one follows them. */
@@ -344,6 +346,7 @@ static int look_at(struct merge *merge)
     input->offset = meta(merge, "source", "realtime_offset", 0);
     meta_text(merge, "source", "host", input->host, sizeof input->host);
     meta_text(merge, "source", "boot", input->boot, sizeof input->boot);
+    input->apart = meta(merge, "source", "hosts_error", 0);
     input->drift =
         (uint64_t)ask(merge, 0,
                       sqlite3_mprintf("SELECT max(realtime - boottime) - min(realtime - boottime)"
@@ -410,6 +413,33 @@ static int add_facts(struct merge *merge)
             by, by));
 }
 
+/* NULL when memory is short. */
+static char *aligned_note(const struct rtl_merge_input *input)
+{
+    static const char *const by[] = {
+        [RTL_MERGE_COLLECTIVES] = "%llu collectives fit that both ran",
+        [RTL_MERGE_EXCHANGES] = "%llu exchanges of packets fit",
+        [RTL_MERGE_BOTH] = "%llu collectives fit that both ran and %llu exchanges of packets"};
+    bool first = input->clock == RTL_MERGE_EXCHANGES;
+    char *what = sqlite3_mprintf(
+        by[input->clock], (unsigned long long)(first ? input->exchanges : input->collectives),
+        (unsigned long long)input->exchanges);
+    char *text =
+        what
+            ? sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
+                              "that %s; between the first and the last of them that is right "
+                              "within %llu ns, and the clocks drift apart by %.3f ppm%s; the times "
+                              "of day were wrong by %lld ns%s%s",
+                              input->path, input->host, (long long)input->shift, what,
+                              (unsigned long long)input->error, input->clock_drift / 1000,
+                              input->changes ? ", which changed meanwhile" : "",
+                              (long long)input->corrected, input->unaligned ? "; but " : "",
+                              input->unaligned ? input->unaligned : "")
+            : NULL;
+    sqlite3_free(what);
+    return text;
+}
+
 static char *clock_note(const struct rtl_merge_input *input)
 {
     switch (input->clock) {
@@ -425,14 +455,9 @@ static char *clock_note(const struct rtl_merge_input *input)
                                "its time of day, so one clock",
                                input->path, input->host);
     case RTL_MERGE_COLLECTIVES:
-        return sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
-                               "that %llu collectives fit that both ran; between the first and the "
-                               "last of them that is right within %llu ns, and the clocks drift "
-                               "apart by %.3f ppm; the times of day were wrong by %lld ns",
-                               input->path, input->host, (long long)input->shift,
-                               (unsigned long long)input->collectives,
-                               (unsigned long long)input->error, input->clock_drift / 1000,
-                               (long long)input->corrected);
+    case RTL_MERGE_EXCHANGES:
+    case RTL_MERGE_BOTH:
+        return aligned_note(input);
     default:
         return sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
                                "that the times of day agree, as well as the hosts' clocks did; its "
@@ -568,9 +593,39 @@ static int open_output(struct merge *merge)
                                       "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF"));
 }
 
-/* The processes' rows tell their hosts. */
-static int end_facts(struct merge *merge, const char *command, const struct rtl_merge_input *inputs)
+/* How wrong the times of an input may be, within it or to the reference's; -1: nobody knows. */
+static int64_t wrong_by(const struct rtl_merge_input *input)
 {
+    bool exact = input->clock != RTL_MERGE_TIME_OF_DAY && input->clock < RTL_MERGE_COLLECTIVES;
+    if (input->apart < 0 || input->clock == RTL_MERGE_TIME_OF_DAY)
+        return -1;
+    uint64_t sum = (exact ? 0 : input->error) + (uint64_t)input->apart;
+    return sum < INT64_MAX ? (int64_t)sum : INT64_MAX;
+}
+
+/* How far times of two hosts may be off each other at most: those of one host are not at all, and
+ * those of two others may both be wrong. -1: nobody knows. */
+static int64_t hosts_error(const struct rtl_merge_input *inputs, size_t count)
+{
+    const struct rtl_merge_input *first = &inputs[0];
+    int64_t second = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (wrong_by(&inputs[i]) < 0)
+            return -1;
+        first = wrong_by(&inputs[i]) > wrong_by(first) ? &inputs[i] : first;
+    }
+    for (size_t i = 0; i < count; ++i)
+        if (inputs[i].shift != first->shift || strcmp(inputs[i].boot, first->boot) != 0)
+            second = wrong_by(&inputs[i]) > second ? wrong_by(&inputs[i]) : second;
+    return second < INT64_MAX - wrong_by(first) ? wrong_by(first) + second : INT64_MAX;
+}
+
+/* The processes' rows tell their hosts. */
+static int end_facts(struct merge *merge, const char *command, const struct rtl_merge_input *inputs,
+                     size_t count)
+{
+    (void)run(merge, sqlite3_mprintf("INSERT INTO main.meta VALUES('hosts_error', %lld)",
+                                     (long long)hosts_error(inputs, count)));
     while (inputs->clock != RTL_MERGE_REFERENCE)
         ++inputs;
     (void)run(merge, sqlite3_mprintf("INSERT INTO main.meta VALUES('creator', 'rtl " RTL_VERSION
@@ -609,7 +664,7 @@ int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inp
         result = with_input(&merge, &inputs[i], take_in);
     merge.input = NULL;
     if (result == 0)
-        result = end_facts(&merge, command, inputs);
+        result = end_facts(&merge, command, inputs, count);
     if (result == 0)
         result = close_trace(&merge);
     if (result == 0)

@@ -6,6 +6,7 @@
 #ifndef RTL_STORE_MERGE_H
 #define RTL_STORE_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,9 @@ enum rtl_merge_clock {
     RTL_MERGE_SAME_HOST,   /**< by its name, and the time of day is as far from the clock within
                               RTL_MERGE_NEAR: taken for the same (traces before format 1.3) */
     RTL_MERGE_TIME_OF_DAY, /**< moved so that the times of day agree */
-    RTL_MERGE_COLLECTIVES  /**< and then so that collectives fit that both hosts ran */
+    RTL_MERGE_COLLECTIVES, /**< and then so that collectives fit that both hosts ran */
+    RTL_MERGE_EXCHANGES,   /**< or packets that both exchanged with a responder */
+    RTL_MERGE_BOTH         /**< or both */
 };
 
 /** ns */
@@ -32,12 +35,16 @@ struct rtl_merge_input {
     enum rtl_merge_clock clock;
     int64_t shift;  /**< added to its times, ns */
     uint64_t drift; /**< by how much its time of day moved against its clock meanwhile, ns */
-    /* Of RTL_MERGE_COLLECTIVES: */
-    int64_t corrected; /**< what of `shift` is not the times of day, ns */
-    uint64_t error; /**< `shift` is right within this from the first collective to the last, ns */
+    int64_t apart;  /**< of a trace that was merged: its meta's `hosts_error` */
+    /* Of RTL_MERGE_COLLECTIVES, RTL_MERGE_EXCHANGES and RTL_MERGE_BOTH: */
+    int64_t corrected;  /**< what of `shift` is not the times of day, ns */
+    uint64_t error;     /**< `shift` is right within this from the first of them to the last, ns */
     double clock_drift; /**< of its clock against the reference's, likely, ns a second */
-    uint64_t collectives;
-    const char *unaligned; /**< why collectives tell nothing; NULL: they do, or nobody asked */
+    double clock_drift_error; /**< that is right within this */
+    bool changes;             /**< that has changed meanwhile: no drift fits all of them */
+    uint64_t collectives, exchanges;
+    const char *unaligned; /**< why they, or some of them, tell nothing; NULL: they do, or nobody
+                              asked */
     uint32_t process;      /**< its first process in the new trace */
     uint32_t processes;
     char left_out[256]; /**< tables that this version does not know, "" if none */

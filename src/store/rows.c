@@ -38,6 +38,7 @@ enum statement {
     CLEAR_UNCOUNTED,
     INSERT_UNCOUNTED,
     INSERT_HIP_QUEUE,
+    INSERT_EXCHANGE,
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
@@ -102,6 +103,9 @@ static const char *const sources[] = {
     [CLEAR_UNCOUNTED] = "DELETE FROM uncounted WHERE process = ? AND agent IS ? AND why = ?",
     [INSERT_UNCOUNTED] = "INSERT INTO uncounted VALUES(?, ?, ?, ?)",
     [INSERT_HIP_QUEUE] = "INSERT OR REPLACE INTO hip_queues VALUES(?, ?, ?, ?)",
+    [INSERT_EXCHANGE] = ("INSERT INTO clock_exchanges VALUES("
+                         "(SELECT value FROM meta WHERE key = 'host'),"
+                         " (SELECT value FROM meta WHERE key = 'boot'), ?, ?, ?, ?, ?, ?)"),
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
@@ -693,6 +697,14 @@ int rtl_rows_process_end(struct rtl_rows *rows, uint32_t process, const char *st
     const struct value end = time ? number(time) : id(RTL_NONE);
     const struct value values[] = {end, text(state), number(torn), number(process)};
     return RUN(rows, END_PROCESS, values);
+}
+
+int rtl_rows_exchange(struct rtl_rows *rows, const struct rtl_exchange *exchange)
+{
+    const struct value values[] = {text(exchange->peer_host),  text(exchange->peer_boot),
+                                   number(exchange->sent),     number(exchange->received),
+                                   number(exchange->answered), number(exchange->returned)};
+    return RUN(rows, INSERT_EXCHANGE, values);
 }
 
 int rtl_rows_meta_number(struct rtl_rows *rows, const char *key, int64_t value)

@@ -5,6 +5,7 @@
 #ifndef RTL_STORE_ROWS_H
 #define RTL_STORE_ROWS_H
 
+#include "common/exchange.h"
 #include "ring/wire.h"
 #include "store/api_codec.h"
 #include "store/codec.h"
@@ -16,7 +17,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#define RTL_ROWS_STATEMENTS 42
+#define RTL_ROWS_STATEMENTS 43
 
 /** Prepared statements, made when first needed. */
 struct rtl_rows {
@@ -87,6 +88,9 @@ int rtl_rows_kind(struct rtl_rows *rows, uint32_t process, enum rtl_kind kind,
 
 int rtl_rows_process_end(struct rtl_rows *rows, uint32_t process, const char *state, uint64_t time,
                          uint64_t torn);
+
+/** An exchange of the host that records. */
+int rtl_rows_exchange(struct rtl_rows *rows, const struct rtl_exchange *exchange);
 
 /** Facts about the whole trace. */
 int rtl_rows_meta_number(struct rtl_rows *rows, const char *key, int64_t value);

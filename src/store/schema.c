@@ -156,6 +156,11 @@ const char rtl_schema_hip[] =
     "CREATE TABLE hip_queues(process INTEGER, queue INTEGER, library TEXT, calls TEXT,"
     " PRIMARY KEY(process, queue)) WITHOUT ROWID;";
 
+/* Its rows are of no process. */
+const char rtl_schema_clocks[] =
+    "CREATE TABLE clock_exchanges(host TEXT, boot TEXT, peer_host TEXT, peer_boot TEXT,"
+    " sent INTEGER, received INTEGER, answered INTEGER, returned INTEGER);";
+
 /* Made anew in traces of an earlier version, too. */
 const char rtl_schema_stats[] =
     "CREATE TABLE IF NOT EXISTS main.stat_blocks(block INTEGER PRIMARY KEY, process INTEGER,"

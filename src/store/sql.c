@@ -150,6 +150,12 @@ static const char counter_views[] =
     "CREATE TEMP VIEW ledger_opaque(process, queue, what, packets, of_graphs) AS"
     " SELECT * FROM stored_ledger_opaque;";
 
+/* A clock of the peer's minus the trace's is from `least` to `most`. */
+static const char clock_views[] =
+    "CREATE TEMP VIEW clock_exchanges(host, boot, peer_host, peer_boot, sent, received, answered,"
+    " returned, least, most) AS SELECT *, answered - returned, received - sent"
+    " FROM stored_clock_exchanges;";
+
 /* Tables, or columns of theirs, that older files do not have. The views read `stored_TABLE`, which
  * is the table, or empty. */
 static const struct stored {
@@ -181,6 +187,8 @@ static const struct stored {
     {"ledger_opaque", "process, queue, what, packets, of_graphs"},
     {"ledger_kind_rows", "process, kind, recorded, dropped, waiting, stopped, withheld"},
     {"ledger_kind_losses", "process, kind, reason, lost"},
+    /* Of format 1.7. */
+    {"clock_exchanges", "host, boot, peer_host, peer_boot, sent, received, answered, returned"},
 };
 
 /* 1 if the table has the column (NULL: if it is there at all), 0 if not, -1 if nobody can say. */
@@ -220,7 +228,7 @@ static int add_stored(sqlite3 *db, const struct stored *stored)
 
 int rtl_sql_register(sqlite3 *db)
 {
-    static const char *const parts[] = {views, name_views, kind_views, counter_views};
+    static const char *const parts[] = {views, name_views, kind_views, counter_views, clock_views};
     struct rtl_sql_trace *shared = rtl_sql_trace_new(db);
     if (!shared)
         return SQLITE_NOMEM;

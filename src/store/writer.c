@@ -27,6 +27,7 @@ static int store_facts(struct rtl_rows *rows, const char *command)
     char host[256] = "";
     char boot[64];
     uint64_t start = rtl_writer_now(CLOCK_BOOTTIME);
+    uint64_t realtime = rtl_writer_now(CLOCK_REALTIME); /* at once: they are compared */
     unsigned long long own = rtl_file_process_start(getpid());
     const struct {
         const char *key;
@@ -34,7 +35,7 @@ static int store_facts(struct rtl_rows *rows, const char *command)
     } numbers[] = {
         {"start", (int64_t)start},
         {"end", (int64_t)start},
-        {"realtime_offset", (int64_t)(rtl_writer_now(CLOCK_REALTIME) - start)},
+        {"realtime_offset", (int64_t)(realtime - start)},
         {"finished", 0},
         {"exit_status", -1},
         {"writer_pid", getpid()},
@@ -125,6 +126,7 @@ static void release(struct rtl_writer *writer)
         free(writer->queues[i].kernels);
     free(writer->queues);
     free(writer->ends);
+    free(writer->exchanges);
     free(writer->path);
     free(writer);
 }

@@ -9,6 +9,7 @@
 #ifndef RTL_STORE_WRITER_H
 #define RTL_STORE_WRITER_H
 
+#include "common/exchange.h"
 #include "ring/wire.h"
 
 #include <stdbool.h>
@@ -156,6 +157,9 @@ void rtl_writer_ask_for_accounts(struct rtl_writer *, rtl_writer_ask ask, void *
  * time in ns (CLOCK_BOOTTIME). */
 void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *state, uint64_t time,
                             uint64_t torn);
+
+/** Adds an exchange of packets with another host's clock. */
+void rtl_writer_exchange(struct rtl_writer *, const struct rtl_exchange *exchange);
 
 /** Stores what is new, in one transaction. 0, or -1: rtl_writer_error says why (disk full, …); what
  * was stored before stays readable, all else is kept (within 101 MB) and may be tried again. A

@@ -15,6 +15,9 @@
 #define PENDING_SOON ((size_t)1 << 20)
 #define PENDING_MAX  ((size_t)16 << 20)
 
+/* Exchanges that wait, while a file is locked: some hours of them. */
+#define MOST_EXCHANGES 4096u
+
 /* Something found no room: none is left, or what waits for a locked file has taken it. */
 static void drop(struct rtl_writer *writer, enum rtl_dropped what)
 {
@@ -527,4 +530,17 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
                         : strcmp(state, "imported") == 0    ? "imported"
                                                             : "died";
     ends[writer->end_count++] = (struct rtl_process_end){process, known, time, torn};
+}
+
+void rtl_writer_exchange(struct rtl_writer *writer, const struct rtl_exchange *exchange)
+{
+    size_t count = writer->exchange_count;
+    struct rtl_exchange *exchanges =
+        count < MOST_EXCHANGES ? realloc(writer->exchanges, (count + 1) * sizeof *exchanges) : NULL;
+    if (!exchanges) {
+        drop(writer, RTL_DROPPED_DEFINITIONS);
+        return;
+    }
+    writer->exchanges = exchanges;
+    exchanges[writer->exchange_count++] = *exchange;
 }

@@ -82,6 +82,8 @@ struct rtl_writer {
     uint32_t processes;
     struct rtl_process_end *ends;
     size_t end_count;
+    struct rtl_exchange *exchanges; /**< that are not stored yet */
+    size_t exchange_count;
     rtl_writer_ask ask; /**< NULL: nobody */
     void *ask_context;
     uint32_t room; /**< of all queues, kernels */

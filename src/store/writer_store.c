@@ -122,6 +122,14 @@ static int store_ends(struct rtl_writer *writer)
     return result;
 }
 
+static int store_exchanges(struct rtl_writer *writer)
+{
+    int result = SQLITE_OK;
+    for (size_t i = 0; i < writer->exchange_count && result == SQLITE_OK; i++)
+        result = rtl_rows_exchange(&writer->rows, &writer->exchanges[i]);
+    return result;
+}
+
 static int store_part(struct rtl_writer *writer, const struct rtl_writer_part *only)
 {
     if (only->queue)
@@ -172,6 +180,8 @@ static int store_content(struct rtl_writer *writer, const struct rtl_writer_part
     if (result == SQLITE_OK)
         result = store_ends(writer);
     if (result == SQLITE_OK)
+        result = store_exchanges(writer);
+    if (result == SQLITE_OK)
         result = store_recovered(writer);
     if (result == SQLITE_OK)
         result =
@@ -216,6 +226,7 @@ static void mark_stored(struct rtl_writer *writer, const struct rtl_writer_part 
         return;
     }
     writer->end_count = 0;
+    writer->exchange_count = 0;
     rtl_callers_stored(&writer->callers, seal_all);
     rtl_launches_stored(&writer->launches, seal_all);
     rtl_samples_stored(&writer->samples, seal_all);

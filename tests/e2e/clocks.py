@@ -93,10 +93,52 @@ told = merge("--align", "time-of-day", "new.db", "a.db", "b.db")
 must(told[1]["clock"] == "time-of-day" and told[1]["shift_ns"] == 8_000_000 and told[1]["unaligned"] is None, f"times of day alone: {told[1]}")
 told = merge("--align", "collectives", "new.db", "a.db", "b.db")
 must(abs(told[1]["time_of_day_off_ns"] - 7_000_000) <= told[1]["error_ns"] < 50_000, f"by collectives alone: {told[1]}")
+
+
+def exchange(path, apart, delay):
+    """Packets that host 1 exchanged with host 0, whose clock is so far ahead: 20 us there and back, and a delay on the way back."""
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM clock_exchanges")
+        for sent in (100_000_000_000, 100_500_000_000, 101_000_000_000):
+            received = sent + apart + 20_000
+            db.execute("INSERT INTO clock_exchanges VALUES('host1', 'boot-1', 'host0', 'boot-0', ?, ?, ?, ?)",
+                       (sent, received, received + 1000, received + 1000 + 20_000 + delay - apart))
+    db.close()
+
+
+# Packets and collectives together, one of them alone, and such as do not fit each other.
+alone = told[1]["error_ns"]
+exchange("b.db", 1_000_000, 500_000)
+told = merge("new.db", "a.db", "b.db")
+must(told[1]["clock"] == "both" and told[1]["exchanges"] == 3 and told[1]["collectives"] == 100, f"both: {told[1]}")
+must(abs(told[1]["time_of_day_off_ns"] - 7_000_000) <= told[1]["error_ns"] < 50_000 and told[1]["unaligned"] is None, f"both: {told[1]}")
+must(told[1]["error_ns"] <= alone + 1000, f"both say no less than one: {told[1]['error_ns']}, and not {alone}")
+ranks = json.loads(subprocess.run([rtl, "ranks", "--json", "new.db"], capture_output=True, text=True, check=True).stdout)
+must(ranks["hosts_error_ns"] == told[1]["error_ns"], f"rtl ranks does not tell the error: {ranks['hosts_error_ns']}")
+text = subprocess.run([rtl, "ranks", "new.db"], capture_output=True, text=True, check=True).stdout
+must("times of different hosts are right to each other within " in text, text)
+merge("--align", "time-of-day", "new.db", "a.db", "b.db")
+ranks = json.loads(subprocess.run([rtl, "ranks", "--json", "new.db"], capture_output=True, text=True, check=True).stdout)
+text = subprocess.run([rtl, "ranks", "new.db"], capture_output=True, text=True, check=True).stdout
+must(ranks["hosts_error_ns"] is None and "nobody knows how far times of different hosts are off" in text, text)
+told = merge("--align", "exchanges", "new.db", "a.db", "b.db")
+must(told[1]["clock"] == "exchanges" and told[1]["collectives"] is None, f"by exchanges alone: {told[1]}")
+must(abs(told[1]["time_of_day_off_ns"] - 7_000_000) <= told[1]["error_ns"], f"by exchanges alone: {told[1]}")
+must(told[1]["error_ns"] > 250_000, f"half of what the way back took longer nobody can know: {told[1]}")
+exchange("b.db", 11_000_000, 0)
+told = merge("new.db", "a.db", "b.db")
+must(told[1]["clock"] == "exchanges" and "contradict" in told[1]["unaligned"], f"a contradiction: {told[1]}")
+must(abs(told[1]["shift_ns"] - 11_000_000) <= told[1]["error_ns"] < 30_000, f"a contradiction: {told[1]}")
+text = subprocess.run([rtl, "sql", "new.db", "SELECT text FROM notes WHERE text LIKE '%contradict the packets%'"],
+                      capture_output=True, text=True, check=True).stdout
+must("3 exchanges of packets fit" in text, f"the note tells of a contradiction: {text}")
+told = merge("--align", "collectives", "new.db", "a.db", "b.db")
+must(told[1]["clock"] == "collectives" and told[1]["exchanges"] is None and told[1]["unaligned"] is None, f"collectives alone: {told[1]}")
 for name, why in (("fewer.db", "the hosts ran different numbers of collectives"),
                   ("other.db", "no difference of the clocks fits all of them: they do not belong together by their numbers")):
     told = merge("new.db", "a.db", name)
     must(told[1]["clock"] == "time-of-day" and told[1]["unaligned"] == why and told[1]["shift_ns"] == 1_000_000, f"{name}: {told[1]}")
+exchange("b.db", 1_000_000, 0)
 text = subprocess.run([rtl, "merge", "-f", "new.db", "a.db", "b.db"], capture_output=True, text=True, check=True).stdout
-must("another host: moved by " in text and "100 collectives fit, right within" in text and "its time of day was off by " in text, text)
+must("another host: moved by " in text and "100 collectives and 3 exchanges of packets fit, right within" in text and "its time of day was off by " in text, text)
 sys.exit(failed > 0)

@@ -19,6 +19,6 @@ refused() {
     equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
     [ ! -e new.db ] || fail "$*: something is left"
 }
-refused "--align is auto, collectives or time-of-day, not 'ntp'" --align ntp new.db a.db b.db
+refused "--align is auto, exchanges, collectives or time-of-day, not 'ntp'" --align ntp new.db a.db b.db
 refused "--align is given twice" --align auto --align auto new.db a.db b.db
 refused "fewer.db cannot be aligned by collectives: the hosts ran different numbers of collectives" --align collectives new.db a.db fewer.db

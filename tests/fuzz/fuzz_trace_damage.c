@@ -57,6 +57,7 @@ static struct table tables[] = {
     {.name = "counters"},
     {.name = "sample_chunks"},
     {.name = "uncounted"},
+    {.name = "clock_exchanges"},
 };
 
 /* Data under a checksum, and the columns that this is over as well. */

@@ -56,6 +56,11 @@ try 0 -- timeline t.db
 try 0 -- timeline --json --width 4096 t.db
 try 0 -- timeline --from 0 --to $end t.db
 try 0 2 -- timeline --launch 1:1 t.db
+sqlite3 u.db <"$here/$2"
+sqlite3 u.db "UPDATE meta SET value = 'another' WHERE key IN ('boot', 'host'); UPDATE processes SET pid = pid + 1, host = 'another'"
+[ -z "$(sqlite3 u.db "SELECT 1 FROM sqlite_master WHERE name = 'clock_exchanges'")" ] || sqlite3 u.db "UPDATE clock_exchanges SET boot = 'another'"
+sqlite3 u.db "DROP TABLE IF EXISTS digests; DELETE FROM meta WHERE key = 'digests'"
+try 0 2 -- merge -f --json m.db t.db u.db
 try 0 1 -- diff t.db t.db
 try 0 2 -- diff -f 'kernels > 1%' -f 'count > 1%' t.db t.db
 try 0 -- graph list t.db

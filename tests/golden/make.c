@@ -678,6 +678,18 @@ static void make_hip_queues(uint32_t process)
 }
 #endif
 
+#if RTL_FORMAT_MINOR >= 7
+/* With a host that was been up longer, and with one of no name. */
+static void make_exchanges(void)
+{
+    static const struct rtl_exchange made[] = {
+        {2000000, 2090000, 1000030000, 1000040000, "11111111-1111-4111-8111-111111111111", "head"},
+        {7000000, 7100000, 500, UINT64_C(1) << 62, "", ""}};
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
+        rtl_writer_exchange(writer, &made[i]);
+}
+#endif
+
 #if RTL_FORMAT_MINOR >= 5
 /* A stream whose handle comes again, a thread whose tid does, and what the kernel calls threads. */
 static void make_again(uint32_t process)
@@ -769,6 +781,9 @@ static void make_trace(void)
     make_hip_queues(process);
     make_again(process);
     make_kinds(process);
+#endif
+#if RTL_FORMAT_MINOR >= 7
+    make_exchanges();
 #endif
     rtl_writer_process_end(writer, process, "closed", 9500000, 0);
     make_dead();

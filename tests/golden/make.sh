@@ -25,6 +25,8 @@ done
 sqlite3 trace.db "UPDATE meta SET value = CASE key WHEN 'creator' THEN 'rtl golden' WHEN 'host' THEN 'golden-host'
     WHEN 'start' THEN 500000 WHEN 'end' THEN 10000000 WHEN 'realtime_offset' THEN 1700000000000000 WHEN 'writer_pid' THEN 4100
     WHEN 'writer_start' THEN 12345 WHEN 'boot' THEN '00000000-0000-4000-8000-000000000000' ELSE value END"
+[ -z "$(sqlite3 trace.db "SELECT 1 FROM sqlite_master WHERE name = 'clock_exchanges'")" ] ||
+    sqlite3 trace.db "UPDATE clock_exchanges SET host = 'golden-host', boot = '00000000-0000-4000-8000-000000000000'"
 [ -z "$(sqlite3 trace.db "SELECT 1 FROM sqlite_master WHERE name = 'digests'")" ] || python3 "$here/read_trace.py" --seal trace.db
 echo "PRAGMA application_id=$(sqlite3 trace.db 'PRAGMA application_id');"
 echo "PRAGMA user_version=$(sqlite3 trace.db 'PRAGMA user_version');"

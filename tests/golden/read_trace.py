@@ -810,6 +810,11 @@ class Trace:
         for row in self.rows("pauses", 3):
             yield {**row, "duration": None if row["end"] is None else row["end"] - row["start"]}
 
+    def exchanges(self):
+        """What each leaves possible of the peer's clock minus the trace's."""
+        for row in self.rows("clock_exchanges", 7):
+            yield {**row, "least": row["answered"] - row["returned"], "most": row["received"] - row["sent"]}
+
     def sample_rows(self):
         """A row for each counter of each sample; of those of kernels and of ranges."""
         passes = {row["process"]: row["pass"] for row in self.rows("counting", 4)}
@@ -956,7 +961,7 @@ class Trace:
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
                 "ranges": list(self.range_rows()), "pauses": list(self.pauses()), "streams": list(self.streams()),
                 "threads": list(self.threads()), "ledger_kinds": list(self.kind_rows()),
-                "ledger_opaque": list(self.rows("ledger_opaque", 5)), **self.counter_tables(kernels)}
+                "ledger_opaque": list(self.rows("ledger_opaque", 5)), "clock_exchanges": list(self.exchanges()), **self.counter_tables(kernels)}
 
 
 def place_of(row, found):

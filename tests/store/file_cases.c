@@ -745,8 +745,8 @@ const char *File_HasTheTablesOfTheSchema(void)
     sqlite3 *made = NULL;
     sqlite3 *wanted = NULL;
     const char *const parts[] = {rtl_schema,          rtl_schema_ledger, rtl_schema_graphs,
-                                 rtl_schema_counters, rtl_schema_hip,    rtl_schema_stats,
-                                 rtl_schema_digests};
+                                 rtl_schema_counters, rtl_schema_hip,    rtl_schema_clocks,
+                                 rtl_schema_stats,    rtl_schema_digests};
     CHECK(fixture_path(path));
     CHECK(rtl_writer_close(fixture_open(path), 0, NULL, 0) == 0);
     CHECK(sqlite3_open(path, &made) == SQLITE_OK);

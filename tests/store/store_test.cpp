@@ -141,6 +141,10 @@ RTL_C_TEST(Pauses, AccountsOfWhatIsStored)
 RTL_C_TEST(HipQueues, TheLastWordHolds)
 RTL_C_TEST(HipQueues, OlderFilesHaveNone)
 
+RTL_C_TEST(Exchanges, EveryField)
+RTL_C_TEST(Exchanges, OlderFilesHaveNone)
+RTL_C_TEST(Exchanges, Merged)
+
 RTL_C_TEST(Graphs, PlanHasTheBytesOfTheSpecification)
 RTL_C_TEST(Graphs, PlansReturnWhatWentIn)
 RTL_C_TEST(Graphs, PlansStayInsideWhateverTheBytes)

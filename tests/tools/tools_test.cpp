@@ -79,6 +79,13 @@ RTL_C_TEST(Clocks, ErrorIsRightInRandomTrials)
 RTL_C_TEST(Clocks, OthersDoNotFit)
 RTL_C_TEST(Clocks, OneCollective)
 
+RTL_C_TEST(Exchanges, ByHand)
+RTL_C_TEST(Exchanges, ErrorIsRightInRandomTrials)
+RTL_C_TEST(Exchanges, ErrorIsRightWhereTheDriftChanges)
+RTL_C_TEST(Exchanges, OfNoCommonResponder)
+RTL_C_TEST(Exchanges, ThatContradictEachOther)
+RTL_C_TEST(Exchanges, OfAnyNumbers)
+
 RTL_C_TEST(Graphs, Numbers)
 RTL_C_TEST(Graphs, Verdicts)
 RTL_C_TEST(Graphs, InTheTools)

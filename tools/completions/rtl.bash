@@ -50,7 +50,7 @@ _rtl() {
     graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | ranks:-n | ranks:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
     steps:-b | steps:--by | report:-b | report:--by | diff:-b | diff:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     ranks:-b | ranks:--by) mapfile -t COMPREPLY < <(compgen -W "auto collectives launches kernels range:" -- "$cur") ;;
-    merge:--align) mapfile -t COMPREPLY < <(compgen -W "auto collectives time-of-day" -- "$cur") ;;
+    merge:--align) mapfile -t COMPREPLY < <(compgen -W "auto exchanges collectives time-of-day" -- "$cur") ;;
     summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
@@ -83,7 +83,7 @@ _rtl() {
     *)
         local options="--help"
         case ${words[1]} in
-        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --kernel --quiet --verbose --" ;;
+        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --kernel --sync --quiet --verbose --" ;;
         ctl) options+=" --pid --duration --steps --json" ;;
         summary) options+=" --top --sort --by --families --wide --json$filters" ;;
         info | index) options+=" --json" ;;

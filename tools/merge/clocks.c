@@ -1,6 +1,9 @@
 #include "merge/clocks.h"
 
+#include "common/memory.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 /* Of a search over concave functions; each halves what is left, or nearly. */
 #define ROUNDS 100
@@ -11,6 +14,19 @@ struct search {
     uint64_t middle;
     double low, high; /* drifts that are possible */
 };
+
+int64_t clocks_ns(double ns)
+{
+    if (ns >= 0x1p63)
+        return INT64_MAX;
+    return ns > -0x1p63 ? (int64_t)ns : INT64_MIN;
+}
+
+/* What is no number of ns is the greatest. */
+static uint64_t error_of(double ns)
+{
+    return ns < 0x1p63 ? (uint64_t)ceil(ns) + 1 : INT64_MAX;
+}
 
 /* Seconds from the middle. */
 static double seconds(const struct search *search, uint64_t at)
@@ -101,13 +117,34 @@ static void find_middle(struct search *search, uint64_t *first, uint64_t *last)
     search->middle = *first + (*last - *first) / 2;
 }
 
-/* How far a shift may be off at a time. */
-static double error_at(const struct search *search, double shift, uint64_t at)
+/* What is possible at a time, with any of the drifts that are. */
+static void possible(const struct search *search, uint64_t at, double *least, double *most)
 {
     double time = seconds(search, at);
     double top = peak(search, greatest, time, search->low, search->high);
     double bottom = peak(search, least_negated, time, search->low, search->high);
-    return fmax(greatest(search, top, time) - shift, shift + least_negated(search, bottom, time));
+    *most = greatest(search, top, time);
+    *least = -least_negated(search, bottom, time);
+}
+
+/* How far a shift may be off at a time. */
+static double error_at(const struct search *search, double shift, uint64_t at)
+{
+    double least;
+    double most;
+    possible(search, at, &least, &most);
+    return fmax(most - shift, shift - least);
+}
+
+/* Which drifts are possible, and one in their middle; false: none is. */
+static bool find_drifts(struct search *search, double *drift)
+{
+    *drift = peak(search, room, 0, -CLOCKS_DRIFT, CLOCKS_DRIFT);
+    if (room(search, *drift, 0) < 0)
+        return false;
+    search->low = edge(search, *drift, -CLOCKS_DRIFT);
+    search->high = edge(search, *drift, CLOCKS_DRIFT);
+    return true;
 }
 
 bool clocks_find(const struct clocks_bound *bounds, size_t count, struct clocks *clocks)
@@ -117,21 +154,148 @@ bool clocks_find(const struct clocks_bound *bounds, size_t count, struct clocks 
     uint64_t last;
     double least;
     double most;
+    double drift;
     if (count == 0)
         return false;
     find_middle(&search, &first, &last);
-    double drift = peak(&search, room, 0, -CLOCKS_DRIFT, CLOCKS_DRIFT);
-    if (room(&search, drift, 0) < 0)
+    if (!find_drifts(&search, &drift))
         return false;
-    search.low = edge(&search, drift, -CLOCKS_DRIFT);
-    search.high = edge(&search, drift, CLOCKS_DRIFT);
     range_of(&search, drift, &least, &most);
     double shift = round((least + most) / 2);
     double error = fmax(error_at(&search, shift, first), error_at(&search, shift, last));
-    *clocks = (struct clocks){.shift = (int64_t)shift,
-                              .error = (uint64_t)ceil(error) + 1,
+    *clocks = (struct clocks){.shift = clocks_ns(shift),
+                              .error = error_of(error),
                               .drift = drift,
                               .drift_least = search.low,
-                              .drift_most = search.high};
+                              .drift_most = search.high,
+                              .steady = true};
     return true;
+}
+
+/* A drift that changes. */
+
+/* A bound's time, and what is possible then by all bounds. */
+struct clocks_path {
+    uint64_t at;
+    double least, most;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct clocks_path *a = left;
+    const struct clocks_path *b = right;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* By how much the difference may change between two points. */
+static double change(const struct clocks_path *a, const struct clocks_path *b)
+{
+    return CLOCKS_DRIFT * (double)(b->at - a->at) / 1e9;
+}
+
+static void narrow(struct clocks_path *point, const struct clocks_path *other, double change)
+{
+    point->least = fmax(point->least, other->least - change);
+    point->most = fmin(point->most, other->most + change);
+}
+
+/* NULL: nothing is possible. */
+static struct clocks_path *make_path(const struct clocks_bound *bounds, size_t count)
+{
+    struct clocks_path *path = memory_new(count, sizeof *path);
+    bool fits = true;
+    for (size_t i = 0; i < count; ++i)
+        path[i] = (struct clocks_path){bounds[i].at, (double)bounds[i].least - CLOCKS_SLACK,
+                                       (double)bounds[i].most + CLOCKS_SLACK};
+    qsort(path, count, sizeof *path, by_time);
+    for (size_t i = 1; i < count; ++i)
+        narrow(&path[i], &path[i - 1], change(&path[i - 1], &path[i]));
+    for (size_t i = count - 1; i-- > 0;)
+        narrow(&path[i], &path[i + 1], change(&path[i], &path[i + 1]));
+    for (size_t i = 0; i < count; ++i)
+        fits = fits && path[i].least <= path[i].most;
+    if (fits)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* The least and the greatest difference of all the time: those of the points, and what is possible
+ * where those on both sides of a gap allow the same. */
+static void find_extremes(const struct clocks_path *path, size_t count, double *least, double *most)
+{
+    *least = path[0].least;
+    *most = path[0].most;
+    for (size_t i = 1; i < count; ++i) {
+        double moved = change(&path[i - 1], &path[i]);
+        *least = fmin(*least, (path[i - 1].least + path[i].least - moved) / 2);
+        *most = fmax(*most, (path[i - 1].most + path[i].most + moved) / 2);
+        *least = fmin(*least, path[i].least);
+        *most = fmax(*most, path[i].most);
+    }
+}
+
+bool clocks_follow(const struct clocks_bound *bounds, size_t count, struct clocks *clocks)
+{
+    struct clocks_path *path = count ? make_path(bounds, count) : NULL;
+    double least;
+    double most;
+    if (!path)
+        return false;
+    find_extremes(path, count, &least, &most);
+    const struct clocks_path *end = &path[count - 1];
+    double span = fmax((double)(end->at - path->at) / 1e9, 1e-9);
+    double shift = round((least + most) / 2);
+    *clocks =
+        (struct clocks){.shift = clocks_ns(shift),
+                        .error = error_of(fmax(most - shift, shift - least)),
+                        .drift = (end->least + end->most - path->least - path->most) / 2 / span,
+                        .drift_least = fmax(-CLOCKS_DRIFT, (end->least - path->most) / span),
+                        .drift_most = fmin(CLOCKS_DRIFT, (end->most - path->least) / span)};
+    free(path);
+    return true;
+}
+
+/* Models. */
+
+bool clocks_model_make(const struct clocks_bound *bounds, size_t count, struct clocks_model *model)
+{
+    struct search search = {.bounds = bounds, .count = count};
+    uint64_t first;
+    uint64_t last;
+    double drift;
+    *model = (struct clocks_model){.bounds = bounds, .count = count};
+    if (count == 0)
+        return false;
+    find_middle(&search, &first, &last);
+    model->steady = find_drifts(&search, &drift);
+    model->middle = search.middle;
+    model->low = search.low;
+    model->high = search.high;
+    if (!model->steady)
+        model->path = make_path(bounds, count);
+    return model->steady || model->path;
+}
+
+void clocks_model_at(const struct clocks_model *model, uint64_t at, double *least, double *most)
+{
+    const struct search search = {model->bounds, model->count, model->middle, model->low,
+                                  model->high};
+    struct clocks_path point = {at, -INFINITY, INFINITY};
+    if (model->steady) {
+        possible(&search, at, least, most);
+        return;
+    }
+    for (size_t i = 0; i < model->count; ++i) {
+        const struct clocks_path *other = &model->path[i];
+        narrow(&point, other, other->at < at ? change(other, &point) : change(&point, other));
+    }
+    *least = point.least;
+    *most = point.most;
+}
+
+void clocks_model_free(struct clocks_model *model)
+{
+    free(model->path);
+    model->path = NULL;
 }

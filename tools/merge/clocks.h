@@ -1,7 +1,8 @@
 /**
- * How far the clocks of two hosts are apart, by collectives that both ran: none of their kernels
- * ends before all have begun, on whatever host. So each collective bounds the difference from both
- * sides, and all together, with a drift that does not change, leave what is possible. Pure.
+ * How far the clocks of two hosts are apart, by what bounds the difference from both sides:
+ * collectives that both ran, none of whose kernels ends before all have begun, on whatever host;
+ * and packets that went from one host to the other and back. All bounds together, with a drift that
+ * does not change, leave what is possible. Pure.
  */
 #ifndef RTL_TOOLS_MERGE_CLOCKS_H
 #define RTL_TOOLS_MERGE_CLOCKS_H
@@ -28,9 +29,37 @@ struct clocks {
     /** A single shift for all of that time is not further off than this, the drift included, ns. */
     uint64_t error;
     double drift, drift_least, drift_most; /**< ns a second */
+    bool steady; /**< one drift fits all bounds; else it is that from the first to the last */
 };
+
+/** As a number of ns, the nearest that there is. */
+int64_t clocks_ns(double ns);
 
 /** Finds it. False if no difference and drift fits all bounds, or there is none. */
 bool clocks_find(const struct clocks_bound *bounds, size_t count, struct clocks *clocks);
+
+/** The same, but the drift may change, as that of a clock does that is kept right by another one:
+ * it is at most CLOCKS_DRIFT at any time. What is possible between two bounds grows with the time
+ * between them. */
+bool clocks_follow(const struct clocks_bound *bounds, size_t count, struct clocks *clocks);
+
+/** What some bounds leave possible at any time: with one drift if one fits, else with one that
+ * changes. */
+struct clocks_model {
+    const struct clocks_bound *bounds; /**< the caller's */
+    size_t count;
+    bool steady;
+    uint64_t middle;
+    double low, high;         /**< drifts that are possible, if steady */
+    struct clocks_path *path; /**< else */
+};
+
+/** Makes it; false, and nothing to free, if no difference fits, or there is no bound. */
+bool clocks_model_make(const struct clocks_bound *bounds, size_t count, struct clocks_model *model);
+
+/** The difference at a time is between these, ns. */
+void clocks_model_at(const struct clocks_model *model, uint64_t at, double *least, double *most);
+
+void clocks_model_free(struct clocks_model *model);
 
 #endif

@@ -4,8 +4,11 @@
 #include "common/memory.h"
 #include "common/texts.h"
 #include "merge/clocks.h"
+#include "merge/exchanges.h"
+#include "store/exchanges.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,7 @@ struct together {
 
 /* A host: inputs with one clock. */
 struct host {
+    struct exchanges exchanges;
     struct together *list;
     size_t count;
     size_t ranks;
@@ -45,6 +49,11 @@ static bool waits_for_all(void *context, const char *name)
 static uint64_t moved(uint64_t time, int64_t shift)
 {
     return time + (uint64_t)shift;
+}
+
+static int64_t moved_by(int64_t shift, int64_t more)
+{
+    return (int64_t)((uint64_t)shift + (uint64_t)more);
 }
 
 static uint32_t number_of(struct texts *texts, const char *name)
@@ -89,24 +98,51 @@ static void add_rank(struct host *host, struct texts *texts, const struct collec
 }
 
 /* Adds the collectives of an input to those of its host. */
-static int read_input(struct host *host, struct texts *texts, const struct rtl_merge_input *input,
-                      char *error, size_t error_size)
+static rtl_status_t read_collectives(struct host *host, struct texts *texts, rtl_trace_t *trace,
+                                     int64_t shift)
 {
     const struct collectives_wanted wanted = {waits_for_all, NULL};
-    rtl_trace_t *trace = NULL;
     struct collective *list = NULL;
     size_t count = 0;
-    if (rtlTraceOpen(input->path, &trace, error, error_size) != RTL_OK)
-        return -1;
     rtl_status_t status = collectives_read(trace, &wanted, &list, &count);
-    if (status != RTL_OK)
-        (void)snprintf(error, error_size, "%s", rtlTraceError(trace));
     for (size_t from = 0, to = 0; from < count; from = to) {
         while (to < count && list[to].process == list[from].process)
             ++to;
-        add_rank(host, texts, &list[from], to - from, input->shift);
+        add_rank(host, texts, &list[from], to - from, shift);
     }
     free(list);
+    return status;
+}
+
+/* The same of its exchanges. */
+static rtl_status_t read_exchanges(struct host *host, rtl_trace_t *trace)
+{
+    struct exchanges *all = &host->exchanges;
+    struct rtl_exchange *list = NULL;
+    size_t count = 0;
+    rtl_status_t status = rtl_exchanges_read(trace, &list, &count);
+    if (count) {
+        all->list = memory_grown(all->list, all->count + count, sizeof *all->list);
+        memcpy(all->list + all->count, list, count * sizeof *list);
+        all->count += count;
+    }
+    free(list);
+    return status;
+}
+
+static int read_input(const struct hosts *hosts, struct host *host, struct texts *texts,
+                      const struct rtl_merge_input *input, char *error, size_t error_size)
+{
+    rtl_trace_t *trace = NULL;
+    rtl_status_t status = RTL_OK;
+    if (rtlTraceOpen(input->path, &trace, error, error_size) != RTL_OK)
+        return -1;
+    if (hosts->exchanges)
+        status = read_exchanges(host, trace);
+    if (status == RTL_OK && hosts->collectives)
+        status = read_collectives(host, texts, trace, input->shift);
+    if (status != RTL_OK)
+        (void)snprintf(error, error_size, "%s", rtlTraceError(trace));
     rtlTraceClose(trace);
     return status == RTL_OK ? 0 : -1;
 }
@@ -128,20 +164,110 @@ static const char *why_not(const struct host *a, const struct host *b)
     return NULL;
 }
 
-/* What is to be added to the times of `other`. */
-static bool compare(const struct host *reference, const struct host *other, struct clocks *clocks)
+/* Bounds of what is to be added to the times of `other`. */
+
+struct bounds {
+    struct clocks_bound *list; /* exchanges first */
+    size_t exchanges, collectives;
+    const char *contradiction;      /* among exchanges with a third host; NULL: none */
+    const char *why_no_collectives; /* NULL: there are some */
+};
+
+static const char not_exchanged[] = "the hosts exchanged no packets with each other or a third one";
+static const char no_clock[] =
+    "no difference of the clocks fits all packets that were exchanged: a "
+    "host was stopped for a time, or its clock set";
+
+static void find_exchanges(const struct host *reference, const struct host *other,
+                           struct bounds *bounds)
 {
-    struct clocks_bound *bounds = memory_new(reference->count, sizeof *bounds);
+    bool fits;
+    bounds->exchanges =
+        exchanges_bounds(&reference->exchanges, &other->exchanges, &bounds->list, &fits);
+    if (!fits)
+        bounds->contradiction = no_clock;
+}
+
+static void find_collectives(const struct host *reference, const struct host *other,
+                             struct bounds *bounds)
+{
+    bounds->why_no_collectives = why_not(reference, other);
+    if (bounds->why_no_collectives)
+        return;
+    bounds->list =
+        memory_grown(bounds->list, bounds->exchanges + reference->count, sizeof *bounds->list);
     for (size_t i = 0; i < reference->count; ++i) {
         const struct together *a = &reference->list[i];
         const struct together *b = &other->list[i];
-        bounds[i] = (struct clocks_bound){.at = a->end,
-                                          .least = (int64_t)(a->start - b->end),
-                                          .most = (int64_t)(a->end - b->start)};
+        bounds->list[bounds->exchanges + bounds->collectives++] =
+            (struct clocks_bound){.at = a->end,
+                                  .least = (int64_t)(a->start - b->end),
+                                  .most = (int64_t)(a->end - b->start)};
     }
-    bool found = clocks_find(bounds, reference->count, clocks);
-    free(bounds);
-    return found;
+}
+
+/* What was found of a host. */
+struct finding {
+    struct clocks clocks;
+    enum rtl_merge_clock by; /* RTL_MERGE_TIME_OF_DAY: nothing */
+    const char *why;         /* what tells nothing, or contradicts; NULL: nothing does */
+};
+
+static bool fits(const struct clocks_bound *bounds, size_t count, struct clocks *clocks)
+{
+    return clocks_find(bounds, count, clocks) || clocks_follow(bounds, count, clocks);
+}
+
+/* Where packets were exchanged. They are about the clocks alone; collectives belong together by
+ * their numbers, and their times are a GPU's. So where they contradict each other it is packets
+ * that count. */
+static bool judge_exchanges(const struct bounds *bounds, struct finding *finding)
+{
+    size_t all = bounds->exchanges + bounds->collectives;
+    if (bounds->collectives && fits(bounds->list, all, &finding->clocks)) {
+        finding->by = RTL_MERGE_BOTH;
+        return true;
+    }
+    if (!fits(bounds->list, bounds->exchanges, &finding->clocks)) {
+        finding->why = no_clock;
+        return false;
+    }
+    finding->by = RTL_MERGE_EXCHANGES;
+    if (bounds->collectives)
+        finding->why = "the collectives that both ran contradict the packets: they do not belong "
+                       "together by their numbers, or their times are not right";
+    return true;
+}
+
+static void judge(const struct hosts *hosts, const struct bounds *bounds, struct finding *finding)
+{
+    *finding = (struct finding){.by = RTL_MERGE_TIME_OF_DAY, .why = bounds->contradiction};
+    if (bounds->exchanges && judge_exchanges(bounds, finding))
+        return;
+    if (bounds->collectives &&
+        clocks_find(bounds->list + bounds->exchanges, bounds->collectives, &finding->clocks)) {
+        finding->by = RTL_MERGE_COLLECTIVES;
+        return;
+    }
+    if (finding->why)
+        return;
+    if (bounds->collectives)
+        finding->why = "no difference of the clocks fits all of them: they do not belong together "
+                       "by their numbers";
+    else
+        finding->why = hosts->collectives ? bounds->why_no_collectives : not_exchanged;
+}
+
+static void compare(const struct hosts *hosts, const struct host *reference,
+                    const struct host *other, struct finding *finding, struct bounds *bounds)
+{
+    *bounds = (struct bounds){0};
+    if (hosts->exchanges)
+        find_exchanges(reference, other, bounds);
+    if (hosts->collectives)
+        find_collectives(reference, other, bounds);
+    judge(hosts, bounds, finding);
+    free(bounds->list);
 }
 
 /* Inputs with one clock have one shift; the reference's is 0. */
@@ -153,41 +279,77 @@ static bool is_of(const struct rtl_merge_input *input, const struct rtl_merge_in
                        strcmp(input->boot, first->boot) == 0));
 }
 
-static int read_host(struct host *host, struct texts *names, const struct rtl_merge_input *inputs,
-                     size_t count, const struct rtl_merge_input *first, char *error,
-                     size_t error_size)
+static int read_host(const struct hosts *hosts, struct host *host, struct texts *names,
+                     const struct rtl_merge_input *inputs, size_t count,
+                     const struct rtl_merge_input *first, char *error, size_t error_size)
 {
+    host->exchanges.boot = first->boot;
+    host->exchanges.shift = first->shift;
     for (size_t i = 0; i < count; ++i)
-        if (is_of(&inputs[i], first) && read_input(host, names, &inputs[i], error, error_size) != 0)
+        if (is_of(&inputs[i], first) &&
+            read_input(hosts, host, names, &inputs[i], error, error_size) != 0)
             return -1;
     return 0;
 }
 
-/* Moves the inputs of a host, of which `first` is one. */
+static void free_host(struct host *host)
+{
+    free(host->list);
+    free(host->exchanges.list);
+}
+
+/* Moves the inputs of a host, of which `first` is one, and says what tells nothing. */
 static void move_host(struct rtl_merge_input *inputs, size_t count,
-                      const struct rtl_merge_input *first, const struct clocks *clocks,
-                      size_t collectives)
+                      const struct rtl_merge_input *first, const struct finding *finding,
+                      const struct bounds *bounds)
 {
     const struct rtl_merge_input of = *first;
+    const struct clocks *clocks = &finding->clocks;
     for (size_t i = 0; i < count; ++i) {
         if (!is_of(&inputs[i], &of))
             continue;
-        inputs[i].clock = RTL_MERGE_COLLECTIVES;
-        inputs[i].shift += clocks->shift;
+        inputs[i].unaligned = finding->why;
+        inputs[i].clock = finding->by;
+        if (finding->by == RTL_MERGE_TIME_OF_DAY)
+            continue;
+        inputs[i].shift = moved_by(inputs[i].shift, clocks->shift);
         inputs[i].corrected = clocks->shift;
         inputs[i].error = clocks->error;
         inputs[i].clock_drift = clocks->drift;
-        inputs[i].collectives = collectives;
+        inputs[i].clock_drift_error =
+            fmax(clocks->drift_most - clocks->drift, clocks->drift - clocks->drift_least);
+        inputs[i].changes = !clocks->steady;
+        inputs[i].exchanges = finding->by == RTL_MERGE_COLLECTIVES ? 0 : bounds->exchanges;
+        inputs[i].collectives = finding->by == RTL_MERGE_EXCHANGES ? 0 : bounds->collectives;
     }
 }
 
-static void say_unaligned(struct rtl_merge_input *inputs, size_t count,
-                          const struct rtl_merge_input *first, const char *why)
+static int refuse(const struct hosts *hosts, const char *path, const char *why, char *error,
+                  size_t error_size)
 {
-    const struct rtl_merge_input of = *first;
-    for (size_t i = 0; i < count; ++i)
-        if (is_of(&inputs[i], &of))
-            inputs[i].unaligned = why;
+    (void)snprintf(error, error_size, "%s cannot be aligned by %s: %s", path,
+                   hosts->exchanges ? "exchanges" : "collectives", why);
+    return -1;
+}
+
+/* The host of the first input of it that there is. */
+static int align_host(const struct hosts *hosts, const struct host *here, struct texts *names,
+                      struct rtl_merge_input *inputs, size_t count, struct rtl_merge_input *first,
+                      char *error, size_t error_size)
+{
+    struct host there = {0};
+    struct bounds bounds;
+    struct finding finding = {0};
+    if (read_host(hosts, &there, names, inputs, count, first, error, error_size) != 0) {
+        free_host(&there);
+        return -1;
+    }
+    compare(hosts, here, &there, &finding, &bounds);
+    free_host(&there);
+    if (finding.by == RTL_MERGE_TIME_OF_DAY && hosts->required)
+        return refuse(hosts, first->path, finding.why, error, error_size);
+    move_host(inputs, count, first, &finding, &bounds);
+    return 0;
 }
 
 int hosts_align(void *context, struct rtl_merge_input *inputs, size_t count, char *error,
@@ -201,32 +363,17 @@ int hosts_align(void *context, struct rtl_merge_input *inputs, size_t count, cha
     bool read = false;
     while (reference->clock != RTL_MERGE_REFERENCE)
         ++reference;
-    for (size_t i = 0; i < count && hosts->wanted && result == 0; ++i) {
-        struct host there = {0};
-        struct clocks clocks;
-        if (inputs[i].clock != RTL_MERGE_TIME_OF_DAY || inputs[i].unaligned)
+    for (size_t i = 0; i < count && result == 0; ++i) {
+        if (inputs[i].clock != RTL_MERGE_TIME_OF_DAY || inputs[i].unaligned ||
+            (!hosts->exchanges && !hosts->collectives))
             continue;
         if (!read)
-            result = read_host(&here, &names, inputs, count, reference, error, error_size);
+            result = read_host(hosts, &here, &names, inputs, count, reference, error, error_size);
         read = true;
         if (result == 0)
-            result = read_host(&there, &names, inputs, count, &inputs[i], error, error_size);
-        const char *why = result == 0 ? why_not(&here, &there) : NULL;
-        if (result == 0 && !why && !compare(&here, &there, &clocks))
-            why = "no difference of the clocks fits all of them: they do not belong together by "
-                  "their numbers";
-        if (result == 0 && !why)
-            move_host(inputs, count, &inputs[i], &clocks, here.count);
-        else if (result == 0)
-            say_unaligned(inputs, count, &inputs[i], why);
-        if (why && hosts->required) {
-            (void)snprintf(error, error_size, "%s cannot be aligned by collectives: %s",
-                           inputs[i].path, why);
-            result = -1;
-        }
-        free(there.list);
+            result = align_host(hosts, &here, &names, inputs, count, &inputs[i], error, error_size);
     }
-    free(here.list);
+    free_host(&here);
     texts_free(&names);
     return result;
 }

@@ -74,6 +74,31 @@ static int begin(const struct options *options, struct output *output)
     return path ? EXIT_FINE : say_fail(EXIT_USAGE, "%s", error);
 }
 
+/* What fits. */
+static void tell_what(const struct rtl_merge_input *input)
+{
+    if (input->collectives)
+        (void)printf("%s", show_things(input->collectives, "collective").text);
+    if (input->collectives && input->exchanges)
+        (void)printf(" and ");
+    if (input->exchanges)
+        (void)printf("%s of packets", show_things(input->exchanges, "exchange").text);
+}
+
+static void tell_aligned(const struct rtl_merge_input *input)
+{
+    (void)printf("another host: moved by %s so that ", show_duration((double)input->shift).text);
+    tell_what(input);
+    (void)printf(
+        " fit, right within %s from the first to the last; its clock drifts by %.3f +- %.3f "
+        "ppm%s, and its time of day was off by %s",
+        show_duration((double)input->error).text, input->clock_drift / 1000,
+        input->clock_drift_error / 1000, input->changes ? ", which changed meanwhile" : "",
+        show_duration((double)-input->corrected).text);
+    if (input->unaligned)
+        (void)printf("; but %s", input->unaligned);
+}
+
 static void tell_clock(const struct rtl_merge_input *input)
 {
     switch (input->clock) {
@@ -92,15 +117,12 @@ static void tell_clock(const struct rtl_merge_input *input)
             "the hosts' clocks (this one's moved by %s meanwhile)",
             show_duration((double)input->shift).text, show_duration((double)input->drift).text);
         if (input->unaligned)
-            (void)printf("; collectives tell no more: %s", input->unaligned);
+            (void)printf("; nothing tells more: %s", input->unaligned);
         break;
     case RTL_MERGE_COLLECTIVES:
-        (void)printf("another host: moved by %s so that %s fit, right within %s from the first to "
-                     "the last; its clock drifts by %.3f ppm, and its time of day was off by %s",
-                     show_duration((double)input->shift).text,
-                     show_things(input->collectives, "collective").text,
-                     show_duration((double)input->error).text, input->clock_drift / 1000,
-                     show_duration((double)-input->corrected).text);
+    case RTL_MERGE_EXCHANGES:
+    case RTL_MERGE_BOTH:
+        tell_aligned(input);
         break;
     }
 }
@@ -123,12 +145,12 @@ static void show_text(const struct options *options)
     }
 }
 
-static const char *const clock_names[] = {"reference", "same-boot", "same-host", "time-of-day",
-                                          "collectives"};
+static const char *const clock_names[] = {"reference",   "same-boot", "same-host", "time-of-day",
+                                          "collectives", "exchanges", "both"};
 
 static json_t *input_json(const struct rtl_merge_input *input)
 {
-    bool aligned = input->clock == RTL_MERGE_COLLECTIVES;
+    bool aligned = input->clock >= RTL_MERGE_COLLECTIVES;
     json_t *object =
         json_pack("{s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "file", open_text(input->path),
                   "host", open_text(input->host), "first_process",
@@ -140,8 +162,14 @@ static json_t *input_json(const struct rtl_merge_input *input)
                               aligned ? open_number(input->error) : json_null());
     (void)json_object_set_new(object, "clock_drift_ppm",
                               aligned ? json_real(input->clock_drift / 1000) : json_null());
+    (void)json_object_set_new(object, "clock_drift_error_ppm",
+                              aligned ? json_real(input->clock_drift_error / 1000) : json_null());
+    (void)json_object_set_new(object, "clock_drift_changes",
+                              aligned ? json_boolean(input->changes) : json_null());
     (void)json_object_set_new(object, "collectives",
-                              aligned ? open_number(input->collectives) : json_null());
+                              input->collectives ? open_number(input->collectives) : json_null());
+    (void)json_object_set_new(object, "exchanges",
+                              input->exchanges ? open_number(input->exchanges) : json_null());
     (void)json_object_set_new(object, "time_of_day_off_ns",
                               aligned ? json_integer(-(json_int_t)input->corrected) : json_null());
     (void)json_object_set_new(object, "unaligned",
@@ -199,8 +227,9 @@ enum { KEY_ALIGN = 256 };
 
 static const struct argp_option option_list[] = {
     {"align", KEY_ALIGN, "HOW", 0,
-     "how clocks of different hosts are put together: by times of day (time-of-day), by "
-     "collectives that all ran (collectives), or auto, the default: by collectives where they tell",
+     "how clocks of different hosts are put together: by times of day (time-of-day), by packets "
+     "that rtl trace --sync exchanged (exchanges), by collectives that all ran (collectives), or "
+     "auto, the default: by packets and collectives where they tell",
      0},
     {"output", 'o', "OUTPUT", 0, "the new trace, in the place of the first argument", 0},
     {"force", 'f', NULL, 0, "replace the trace OUTPUT if it exists", 0},
@@ -212,11 +241,16 @@ static error_t parse_align(struct options *options, const char *value)
 {
     if (parse_once("align", value, &options->align))
         return EINVAL;
-    options->hosts.required = strcmp(value, "collectives") == 0;
-    options->hosts.wanted = options->hosts.required || strcmp(value, "auto") == 0;
-    return options->hosts.wanted || strcmp(value, "time-of-day") == 0
+    bool automatic = strcmp(value, "auto") == 0;
+    options->hosts.exchanges = automatic || strcmp(value, "exchanges") == 0;
+    options->hosts.collectives = automatic || strcmp(value, "collectives") == 0;
+    options->hosts.required = !automatic;
+    return options->hosts.exchanges || options->hosts.collectives ||
+                   strcmp(value, "time-of-day") == 0
                ? 0
-               : say_fail(EINVAL, "--align is auto, collectives or time-of-day, not '%s'", value);
+               : say_fail(EINVAL,
+                          "--align is auto, exchanges, collectives or time-of-day, not '%s'",
+                          value);
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -263,7 +297,8 @@ int cmd_merge(int argc, char **argv)
         "\vProcesses get new numbers; what else there is keeps its own. Traces of one host, "
         "between two starts of it, have one clock: nothing moves. The clock of the new trace is "
         "that of the host that has been up longest. Times of other hosts are moved so that the "
-        "times of day agree, which is as exact as these were, and then so that no collective ends "
+        "times of day agree, which is as exact as these were, and then so that packets that rtl "
+        "trace --sync exchanged are answered after they were asked, and that no collective ends "
         "on any rank before all have begun it, as far as all ranks ran the same ones: how exact "
         "that is is told. The notes of the new trace (rtl info) tell it, too.\n\n"
         "Examples:\n"
@@ -271,7 +306,7 @@ int cmd_merge(int argc, char **argv)
         "  rtl merge -f job.db host*/trace.db && rtl summary job.db";
     static const struct argp argp = {option_list, parse_option, "[OUTPUT] FILE...", doc, NULL,
                                      NULL,        NULL};
-    struct options options = {.hosts = {.wanted = true}};
+    struct options options = {.hosts = {.exchanges = true, .collectives = true}};
     int status = EXIT_USAGE;
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;

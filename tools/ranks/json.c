@@ -76,6 +76,8 @@ int ranks_show_json(const struct ranks_view *view)
         ranks->by_number, "labelled", ranks->labelled, "unlike_steps", open_number(ranks->unlike),
         "processes_left_out", open_number(ranks->without), "ranks", list, "filter",
         selection_json(view->selection, ranks->step_count, ranks->all, "step"));
+    set(object, "hosts_error_ns",
+        ranks->hosts_error >= 0 ? open_number((uint64_t)ranks->hosts_error) : json_null());
     if (view->list) {
         json_t *steps = json_array();
         for (size_t i = 0; i < ranks->step_count; ++i)

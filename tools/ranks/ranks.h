@@ -58,6 +58,7 @@ struct ranks {
     bool by_number;   /**< the ranks have different numbers of steps, and those of one number need
                          not belong together: their hosts have no clock in common */
     size_t hosts;
+    int64_t hosts_error; /**< as rtl_hosts_error has it */
     size_t without; /**< processes with kernels and without steps, or with fewer than another one of
                          the same rank */
     struct ranks_step *steps; /**< those that are compared */

@@ -7,6 +7,7 @@
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/say.h"
+#include "store/exchanges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -318,6 +319,7 @@ int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *sel
     choose_ranks(ranks);
     ranks->without = processes > ranks->count ? processes - ranks->count : 0;
     ranks->hosts = count_hosts(ranks);
+    ranks->hosts_error = rtl_hosts_error(trace);
     return ranks->count < 2 ? refuse(path, selection, ranks) : EXIT_FINE;
 }
 

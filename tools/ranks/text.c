@@ -46,6 +46,20 @@ static void show_head(const struct ranks_view *view)
     selection_show(view->selection, ranks->step_count, ranks->all, "step", stdout);
 }
 
+/* How far apart times of two hosts mean anything. */
+static void show_clocks(const struct ranks *ranks)
+{
+    if (ranks->hosts < 2)
+        return;
+    if (ranks->hosts_error > 0)
+        (void)printf("  times of different hosts are right to each other within %s: what is closer "
+                     "is in no known order\n",
+                     show_duration((double)ranks->hosts_error).text);
+    if (ranks->hosts_error == -1)
+        (void)printf("  nobody knows how far times of different hosts are off each other, which is "
+                     "as their times of day were: they are in no known order\n");
+}
+
 /* What is not compared, and why. */
 static void show_left_out(const struct ranks *ranks)
 {
@@ -231,6 +245,7 @@ static void show_worst(const struct ranks_view *view, const size_t *places, size
 int ranks_show_text(const struct ranks_view *view)
 {
     show_head(view);
+    show_clocks(view->ranks);
     show_left_out(view->ranks);
     show_ranks(view->ranks);
     show_hosts(view->ranks);

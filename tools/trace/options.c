@@ -32,6 +32,7 @@ enum {
     KEY_METRICS,
     KEY_COUNTING,
     KEY_KERNEL,
+    KEY_SYNC,
 };
 
 static const struct argp_option option_list[] = {
@@ -62,6 +63,10 @@ static const struct argp_option option_list[] = {
      "with --counting kernel: count only kernels whose names match this extended regular "
      "expression; all are recorded",
      0},
+    {"sync", KEY_SYNC, "HOST[:PORT]", 0,
+     "compare this machine's clock with that of HOST, where an rtl trace with the same --sync "
+     "answers, so that rtl merge can put traces of several hosts onto one clock",
+     0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
     {"verbose", 'v', NULL, 0, "say which settings of HIP are switched off for the program", 0},
     {0},
@@ -77,7 +82,8 @@ static const char doc[] =
     "  rtl trace -m standard -o run.db -- ./program --its-option\n"
     "  rtl trace --gpu soft -- ./program\n"
     "  rtl trace --metrics l2_hit,fetch_bytes -- ./program\n"
-    "  mpirun -n 4 rtl trace -o run-%r.db -- ./program";
+    "  mpirun -n 4 rtl trace -o run-%r.db -- ./program\n"
+    "  srun rtl trace --sync head -- ./program";
 
 /* A mode by one of its names; NULL: there is none. */
 static const char *find_mode(const char *name)
@@ -145,6 +151,18 @@ static int parse_kernel(const char *text, const char **kernel)
     return 0;
 }
 
+static int parse_sync(const char *text, struct trace_options *options)
+{
+    if (parse_once("sync", text, &options->sync))
+        return EXIT_USAGE;
+    if (rtl_sync_address_read(text, &options->responder))
+        return 0;
+    return say_fail(EXIT_USAGE,
+                    "'%s' is no host for --sync: it is HOST or HOST:PORT, such as node1 or "
+                    "[fe80::1]:24615",
+                    text);
+}
+
 static int parse_metrics(const char *text, struct trace_options *options)
 {
     options->list = strcmp(text, "list") == 0;
@@ -199,6 +217,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_counting(value, &options->counting) ? EINVAL : 0;
     case KEY_KERNEL:
         return parse_kernel(value, &options->kernel) ? EINVAL : 0;
+    case KEY_SYNC:
+        return parse_sync(value, options) ? EINVAL : 0;
     case ARGP_KEY_ARG:
         options->program = &state->argv[state->next - 1];
         state->next = state->argc;

@@ -6,6 +6,7 @@
 
 #include "analysis/metrics.h"
 #include "common/gpu.h"
+#include "sync/address.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,8 @@ struct trace_options {
     struct metrics metrics;
     const char *counting;
     const char *kernel; /* pattern of names: only these are counted; NULL: all */
+    const char *sync;   /**< as it was given, NULL: no other host's clock */
+    struct rtl_sync_address responder;
     bool list;
     char **program;
 };

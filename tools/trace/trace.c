@@ -17,6 +17,7 @@
 #include "ring/report.h"
 #include "ring/ring.h"
 #include "store/file.h"
+#include "sync/sync.h"
 #include "trace/passes.h"
 #include "trace/target.h"
 
@@ -55,6 +56,7 @@ struct recording {
     struct child child;
     struct rtl_writer *writer;
     struct rtl_collector *collector; /* of this pass */
+    struct rtl_sync *sync;           /* NULL: no other host's clock is asked for */
     unsigned pass;                   /* from 0 */
     bool stopped;                    /* it was asked to stop */
     bool terminal;                   /* a progress line is shown */
@@ -95,8 +97,22 @@ static void show_progress(struct recording *recording, const char *waiting)
     recording->progress_kernels = status.kernels;
 }
 
+/* What was found out about another host's clock. */
+static void take_clocks(struct recording *recording)
+{
+    struct rtl_exchange exchange;
+    char sentence[RTL_SYNC_SENTENCE];
+    while (recording->sync && rtl_sync_take(recording->sync, &exchange))
+        rtl_writer_exchange(recording->writer, &exchange);
+    while (recording->sync && rtl_sync_told(recording->sync, sentence)) {
+        collector_says(recording, sentence);
+        rtl_collector_note(recording->collector, sentence);
+    }
+}
+
 static void wait_for_more(struct recording *recording)
 {
+    take_clocks(recording);
     unsigned wait_ms = rtl_collector_round(recording->collector);
     child_wait(&recording->child, wait_ms, rtl_collector_descriptor(recording->collector));
 }
@@ -296,6 +312,9 @@ static int record(struct recording *recording, char **environment, bool waits)
     follow_others(recording);
     recording->stopped = recording->stopped || recording->child.asked_to_stop;
     clear_line(recording);
+    if (recording->sync)
+        rtl_sync_now(recording->sync);
+    take_clocks(recording);
     note_if_nothing(recording);
     note_left(recording);
     rtl_collector_end(recording->collector);
@@ -380,19 +399,32 @@ static bool next_pass(struct recording *recording)
     return true;
 }
 
+static void start_clocks(struct recording *recording)
+{
+    char boot[RTL_EXCHANGE_BOOT];
+    if (!recording->options->sync)
+        return;
+    recording->sync =
+        rtl_sync_start(&recording->options->responder, rtl_file_boot(boot, sizeof boot));
+    if (!recording->sync)
+        say("--sync: no thread could be made, so that the clocks of the hosts are not compared: %s",
+            say_errno(errno));
+}
+
 /* With a session and everything checked: -1 when the program ran, else rtl's exit status. */
 static int run(struct recording *recording)
 {
     int result;
     if (child_prepare(&recording->child) != 0)
         return say_fail(EXIT_USAGE, "no process could be watched: %s", say_errno(errno));
+    start_clocks(recording);
     do
         result = run_pass(recording);
     while (result < 0 && next_pass(recording));
-    if (!recording->writer)
-        return result;
-    if (close_recording(recording) == 0 && !recording->options->quiet)
+    bool recorded = recording->writer != NULL;
+    if (recorded && close_recording(recording) == 0 && !recording->options->quiet)
         (void)summary_show(recording->output, SHOW_KERNELS, stderr);
+    rtl_sync_end(recording->sync, recorded);
     return result;
 }
 

@@ -1,0 +1,113 @@
+"""sync.py RTL BASE TRUE FAST SLOW: what rtl merge makes of the traces of sync.sh, against the clocks that were planted."""
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+rtl, base = sys.argv[1], int(sys.argv[2])
+TRUE, FAST, SLOW = (tuple(map(int, text.split())) for text in sys.argv[3:])
+failed = 0
+
+
+def must(condition, what):
+    global failed
+    if not condition:
+        print("not so:", what)
+        failed += 1
+
+
+def rows(trace, query):
+    lines = subprocess.run([rtl, "sql", trace, query], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [tuple(map(int, line.split("|"))) for line in lines]
+
+
+def merge(*arguments):
+    done = subprocess.run([rtl, "merge", "-f", "--json", "new.db", *arguments], capture_output=True, text=True)
+    must(done.returncode == 0, f"rtl merge {' '.join(arguments)}: {done.stderr}")
+    return json.loads(done.stdout)["traces"]
+
+
+def true_time(clock, shown):
+    """What the machine's clock showed when this one showed that."""
+    later, drift, _ = clock
+    return base + round((shown + later - base) / (1 + drift / 1e9))
+
+
+def kernels(trace, first, last):
+    return rows(trace, f"SELECT start, end FROM kernels WHERE process BETWEEN {first} AND {last} ORDER BY process, queue, packet")
+
+
+def offset(trace):
+    return rows(trace, "SELECT value FROM meta WHERE key = 'realtime_offset'")[0][0]
+
+
+def look(what, told, file, clock, reference):
+    """One host of a merged trace: its kernels are where they were, within the error."""
+    later, drift, wrong = clock
+    own = kernels(file, 1, 1000)
+    new = kernels("new.db", told["first_process"], told["first_process"] + told["processes"] - 1)
+    must(len(own) == len(new) >= 40, f"{what}: {len(own)} and {len(new)} kernels")
+    must(told["clock"] == "exchanges" and told["exchanges"] >= 2 and told["collectives"] is None, f"{what}: {told}")
+    # The error is that from the first exchange of the two hosts to the last one.
+    hosts = ", ".join("(SELECT value FROM meta WHERE key = 'host')" if one is None else f"'{one}'" for one in (None, told["host"]))
+    first, last = rows("new.db", f"SELECT min(sent), max(returned) FROM clock_exchanges WHERE host IN ({hosts})")[0]
+    far = [abs(moved - true_time(clock, shown)) for one, other in zip(own, new) for shown, moved in zip(one, other) if first <= moved <= last]
+    must(len(far) >= 20 and max(far) <= told["error_ns"], f"{what}: {max(far, default=None)} ns off of {len(far)}, and not {told['error_ns']}")
+    must(told["error_ns"] < 5_000_000, f"{what}: the error is {told['error_ns']} ns")
+    # The times of day are what each recorder read, one clock after the other.
+    apart = offset(file) - offset(reference)
+    must(told["shift_ns"] + told["time_of_day_off_ns"] == apart and abs(told["time_of_day_off_ns"] - wrong) < 50_000_000,
+         f"{what}: the time of day was off by {told['time_of_day_off_ns']}")
+    must(abs(told["clock_drift_ppm"] + drift / 1000) <= told["clock_drift_error_ppm"],
+         f"{what}: a drift of {told['clock_drift_ppm']} +- {told['clock_drift_error_ppm']} ppm, and not {-drift / 1000}")
+
+
+told = merge("direct1.db", "direct1b.db", "direct2.db", "direct3.db")
+# Of two traces of a host either is the one that the others are moved to.
+must(sorted(one["clock"] for one in told[:2]) == ["reference", "same-boot"], f"the host that was asked: {told[:2]}")
+head = next((one["file"] for one in told if one["clock"] == "reference"), "direct1.db")
+look("asked the reference, 50 ppm", told[2], "direct2.db", FAST, head)
+look("asked the reference, -30 ppm", told[3], "direct3.db", SLOW, head)
+# The host that answers goes on until the others are done.
+ended = rows("direct1.db", "SELECT max(end) FROM processes")[0][0]
+for file in ("direct2.db", "direct3.db"):
+    last = rows(file, "SELECT max(received) FROM clock_exchanges")[0][0]
+    must(last > ended, f"{file}: the last exchange, at {last}, and the responder's program ended at {ended}")
+
+told = merge("third1.db", "third2.db", "third3.db")
+must(told[1]["clock"] == "reference", f"the host that is up longest: {told[1]}")
+look("was asked by the reference, 50 ppm", told[0], "third1.db", FAST, "third2.db")
+look("both asked a third one, -30 ppm", told[2], "third3.db", SLOW, "third2.db")
+if os.path.exists("within2.db"):
+    reference, moved = sorted(merge("direct1.db", "within2.db"), key=lambda one: one["clock"] != "reference")
+    look("in a time namespace", moved, moved["file"], TRUE, reference["file"])
+told = merge("third1.db", "third2.db", "third3.db")
+# Two hosts that are both put onto the third one's clock may both be wrong.
+error = rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'")[0][0]
+must(error == told[0]["error_ns"] + told[2]["error_ns"], f"times of different hosts are right within {error}: {told}")
+told = merge("third2.db", "third3.db")
+look("the third one is not there", told[1], "third3.db", SLOW, "third2.db")
+text = subprocess.run([rtl, "merge", "-f", "new.db", "third2.db", "third3.db"], capture_output=True, text=True, check=True).stdout
+must("another host: moved by " in text and " exchanges of packets fit, right within " in text, text)
+
+# Those that asked nobody, or another one, have times of day.
+told = merge("third2.db", "unknown.db")
+must(told[1]["clock"] == "time-of-day" and told[1]["unaligned"], f"it asked nobody: {told[1]}")
+must(rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'") == [(-1,)], "nobody knows how far times of day are off")
+told = merge("direct1.db", "direct1b.db")
+must(rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'") == [(0,)], "times of one host are exact")
+done = subprocess.run([rtl, "merge", "--align", "exchanges", "-f", "none.db", "third2.db", "unknown.db"], capture_output=True, text=True)
+must(done.returncode == 2 and done.stderr == "rtl: unknown.db cannot be aligned by exchanges: the hosts exchanged no packets with each "
+     "other or a third one\n", done.stderr)
+
+# A clock that was set in between: told, and not used.
+with sqlite3.connect("third3.db") as db:
+    db.execute("DROP TABLE IF EXISTS digests")
+    db.execute("DELETE FROM meta WHERE key = 'digests'")
+    db.execute("UPDATE clock_exchanges SET received = received + 1000000000, answered = answered + 1000000000"
+               " WHERE sent > (SELECT min(sent) FROM clock_exchanges) + 100000000")
+db.close()
+told = merge("third2.db", "third3.db")
+must(told[1]["clock"] == "time-of-day" and "fits all packets" in told[1]["unaligned"], f"packets that contradict each other: {told[1]}")
+sys.exit(failed > 0)
