@@ -14,8 +14,8 @@ struct rtl_sync_address {
     char port[8];
 };
 
-/** Reads HOST, HOST:PORT, an IPv6 address alone, or [ADDRESS]:PORT. False if it is none of these.
- */
+/** Reads HOST, HOST:PORT, an IPv6 address alone, or [ADDRESS]:PORT. False if it is none of these,
+ * or an address that means any machine. */
 bool rtl_sync_address_read(const char *text, struct rtl_sync_address *address);
 
 /** Finds its addresses, which may take long; the caller frees the list with freeaddrinfo. 0, or an

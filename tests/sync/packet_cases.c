@@ -100,6 +100,10 @@ const char *SyncAddress_AsUsersWriteIt(void)
         {"[::1", NULL, NULL},
         {"[::1]7", NULL, NULL},
         {"[]:7", NULL, NULL},
+        {"0.0.0.0", NULL, NULL},
+        {"[::]:7", NULL, NULL},
+        {"::", NULL, NULL},
+        {"::1", "::1", RTL_SYNC_PORT},
     };
     struct rtl_sync_address address;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
