@@ -13,10 +13,12 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SOURCE = os.path.join(_HERE, "source")
 _KEPT = []  # the library, which stays
+_PAUSE = 600  # s before a build that has failed is tried again
 
 
 class Error(Exception):
@@ -94,7 +96,7 @@ def _build(folder, path):
     """Compiles and links the sources. Nobody sees half of it."""
     includes = [f"-isystem{include}" for include in _includes(folder)]
     common = ["-O2", "-fPIC", "-fvisibility=hidden", "-D_GNU_SOURCE", "-DFMT_HEADER_ONLY", f"-I{_SOURCE}/include", f"-I{_SOURCE}/src"]
-    c, cpp = os.environ.get("CC", "cc").split(), os.environ.get("CXX", "c++").split()
+    c, cpp = _compilers()
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as scratch:
         objects, commands = [], []
         for source in _sources():
@@ -109,8 +111,31 @@ def _build(folder, path):
         os.replace(whole, path)
 
 
-def bridge():
-    """The path of the bridge for the PyTorch that is there, built if need be. Raises Error."""
+def _compilers():
+    return os.environ.get("CC", "cc").split(), os.environ.get("CXX", "c++").split()
+
+
+def _build_once(folder, version, path, again):
+    """Builds it. What has failed a moment ago with the same compilers fails at once, of each process of a job."""
+    failed, compilers = path + ".failed", repr(_compilers())
+    if not again and os.path.exists(failed) and time.time() - os.stat(failed).st_mtime < _PAUSE:
+        with open(failed, encoding="utf-8") as file:
+            before, _, sentence = file.read().partition("\n")
+        if before == compilers:
+            raise Error(f"{sentence} (less than ten minutes ago; python3 -m rtl_torch tries again)")
+    print(f"rtl-torch: building the bridge for PyTorch {version}, once: {path}", file=sys.stderr, flush=True)
+    try:
+        _build(folder, path)
+    except Error as error:
+        with open(failed, "w", encoding="utf-8") as file:
+            file.write(f"{compilers}\n{error}")
+        raise
+    if os.path.exists(failed):
+        os.unlink(failed)
+
+
+def bridge(again=False):
+    """The path of the bridge for the PyTorch that is there, built if need be; `again`: also where that has just failed. Raises Error."""
     folder, version = _torch()
     ready = os.path.join(_HERE, "bridges", f"{_minor(version)}-{os.uname().machine}.so")
     if os.path.exists(ready):
@@ -120,8 +145,7 @@ def bridge():
         with open(os.path.join(os.path.dirname(path), "lock"), "w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # of many processes that start together one builds
             if not os.path.exists(path):
-                print(f"rtl-torch: building the bridge for PyTorch {version}, once: {path}", file=sys.stderr, flush=True)
-                _build(folder, path)
+                _build_once(folder, version, path, again)
     except OSError as error:
         raise Error(f"{error.filename}: {error.strerror}") from error
     return path

@@ -4,6 +4,6 @@ import sys
 from . import Error, bridge
 
 try:
-    print(bridge())
+    print(bridge(again=True))
 except Error as error:
     sys.exit(f"rtl-torch: {error}")

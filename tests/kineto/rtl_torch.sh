@@ -61,6 +61,11 @@ imported plain "[-1]" "$vendor" CXX="$scratch/no-compiler"
 equal "lines" "$(grep -c '^rtl-torch: ' run.err)" 2
 grep -q '^rtl-torch: torch.profiler has no PrivateUse1 vendors: the bridge cannot be built: .*no-compiler: No such file' run.err ||
     fail "it is not said that there is no compiler"
+# It is not tried by each process, unless somebody asks for it.
+imported plain "[-1]" "$vendor" CXX="$scratch/no-compiler"
+said "no-compiler: No such file or directory (less than ten minutes ago; python3 -m rtl_torch tries again)"
+! env PYTHONPATH=plain CXX="$scratch/no-compiler" "$python" -m rtl_torch >run.out 2>run.err || fail "a bridge is built by no compiler"
+equal "lines of one that tries again" "$(grep -c '^rtl-torch: building the bridge for PyTorch 2.11.0+cpu, once: ' run.err)" 1
 chmod 777 cache/rtl-torch
 imported plain "[-1]" "$vendor"
 said "cache/rtl-torch is another user's, or others may write to it"
