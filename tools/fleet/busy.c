@@ -18,8 +18,9 @@ struct device {
 
 struct busy {
     struct run *run;
-    uint64_t begin, first; /* of the recording, since 1970; the minute that it began in */
-    uint64_t end;          /* of it, or of its last kernel */
+    uint64_t begin, end;  /* of the recording, since 1970 */
+    uint64_t from, until; /* the first kernel's start, the last one's end; 0: there is none */
+    uint64_t first;       /* minute that `minutes` of devices begin with */
     struct device *devices;
     size_t count;
     struct rtl_index by_gpu; /* by process and ordinal */
@@ -110,13 +111,16 @@ void busy_add(struct busy *busy, uint32_t process, uint32_t gpu, uint64_t start,
     struct device *device = &busy->devices[at];
     start = run_time(busy->run, start);
     end = run_time(busy->run, end);
+    if (busy->until == 0) {
+        busy->from = start;
+        busy->first = (start < busy->begin ? start : busy->begin) / MINUTE_NS;
+    }
+    busy->until = end > busy->until ? end : busy->until;
     start = start > device->until ? start : device->until;
-    start = start > busy->begin ? start : busy->begin;
     if (end <= start)
         return;
     add_piece(busy, device, start, end);
     device->until = end;
-    busy->end = end > busy->end ? end : busy->end;
 }
 
 /* Of a minute, what the recording has of it. */
@@ -142,10 +146,23 @@ static void put_minute(struct busy *busy, struct fill *fill, const struct device
     block_number(block, GPUS_SPAN, span_of(busy, minute));
 }
 
+/* The recording, and kernels that lie beyond it by a clock that is not the host's; where they all
+ * do, they alone. */
+static void set_span(struct busy *busy)
+{
+    if (busy->until == 0)
+        return;
+    bool apart = busy->until <= busy->begin || busy->from >= busy->end;
+    busy->begin = apart || busy->from < busy->begin ? busy->from : busy->begin;
+    busy->end = apart || busy->until > busy->end ? busy->until : busy->end;
+}
+
 void busy_put(struct busy *busy, struct fill *fill)
 {
+    set_span(busy);
+    uint64_t skipped = busy->begin / MINUTE_NS - busy->first;
     uint64_t minutes = busy->end > busy->begin ? (busy->end - 1) / MINUTE_NS - busy->first + 1 : 0;
-    for (size_t at = 0; at < minutes && at < MINUTES_MOST; ++at)
+    for (size_t at = (size_t)skipped; at < minutes && at < MINUTES_MOST; ++at)
         for (size_t i = 0; i < busy->count && !fill->failed; ++i)
             put_minute(busy, fill, &busy->devices[i], at);
 }

@@ -66,7 +66,8 @@ static void close_connection(struct http_connection *connection)
     free(connection);
 }
 
-/* "Expect" would cost a round trip with each block. */
+/* "Expect" would cost a round trip with each block. A server that is to keep the connection reads a
+ * request to its end before it refuses it, and that of a stream never comes. */
 static struct http_connection *open_connection(const struct http_target *target)
 {
     static bool begun;
@@ -76,6 +77,7 @@ static struct http_connection *open_connection(const struct http_target *target)
     if (connection)
         connection->curl = curl_easy_init();
     if (!connection || !connection->curl || !add_header(connection, "Expect", "") ||
+        !add_header(connection, "Connection", "close") ||
         !add_header(connection, "Content-Type", "application/octet-stream") ||
         !add_header(connection, "X-ClickHouse-User", target->user) ||
         (target->key[0] && !add_header(connection, "X-ClickHouse-Key", target->key))) {

@@ -61,8 +61,8 @@ static void connect_to(struct server *server)
 /* The sentence of an exception, without what is about its making. */
 static void read_exception(const char *text, char *sentence, size_t size)
 {
-    const char *begin = strstr(text, "DB::Exception: ");
-    begin = begin ? begin + strlen("DB::Exception: ") : text;
+    const char *begin = strstr(text, "Exception: ");
+    begin = begin ? begin + strlen("Exception: ") : text;
     const char *end = strstr(begin, ", e.what()");
     size_t length = end ? (size_t)(end - begin) : strcspn(begin, "\n");
     while (length && strchr(". \n", begin[length - 1]))
