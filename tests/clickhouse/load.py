@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from server import CLUSTER, Rtl, Server, change, equal, fail, need_server, numbers, truth
+from server import CLUSTER, Rtl, Server, change, equal, fail, need_server, numbers, record_on, truth
 
 TABLES = ["rtl_kernels", "rtl_kernel_stats", "rtl_gpus", "rtl_launches", "rtl_collectives", "rtl_losses"]
 
@@ -205,6 +205,10 @@ def test_sentences(rtl, one):
     if one.ask("SELECT version()")[0][0].startswith("18."):
         rtl.wrong(export(url, "--ttl", "30", "eager.db"), "--ttl", "18.16", "DROP PARTITION")
     rtl.wrong(export(url, "none.db"), "none.db")
+    rtl.bench_store("live.db", "eager", 100)
+    change("live.db", host=os.uname().nodename)
+    record_on("live.db")
+    rtl.wrong(export(url, "live.db"), "live.db", "is being recorded")
     rtl.wrong(export(url, "eager.db", "--label", "job"), "--label", "'job'")
     rtl.wrong(export(url, "eager.db", "--label", "a=1", "--label", "a=2"), "--label a", "twice")
     new_database(one, "newer")

@@ -4,6 +4,8 @@
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
+#include "common/say.h"
+#include "common/settle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,10 @@ int run_begin(struct run *run)
     if (rtlTraceInfo(run->trace, &run->info) != RTL_OK ||
         rtlTraceProcesses(run->trace, &run->processes, &run->process_count) != RTL_OK)
         return open_failed(run->trace, run->path);
+    /* What is there now would be another run than what will be. */
+    if (settle_is_recording(&run->info))
+        return say_fail(EXIT_USAGE, "%s is being recorded: it can be loaded when that has ended",
+                        run->path);
     run->id = identify(run);
     run->told = memory_new(run->process_count + 1, sizeof *run->told);
     for (size_t i = 0; i < run->process_count; ++i) {

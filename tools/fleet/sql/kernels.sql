@@ -8,7 +8,14 @@ FROM (
         arrayMap(b -> b < 16 ? toFloat64(b) : (16.5 + b % 16) * pow(2, intDiv(b, 16) - 1),
             tupleElement(spread, 1)) AS middles
     FROM rtl_kernel_stats
-    WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
+    WHERE run GLOBAL IN {runs} AND {in_time} AND name GLOBAL IN (
+        SELECT name
+        FROM rtl_kernel_stats
+        WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
+        GROUP BY name
+        ORDER BY sum(sum) DESC, name
+        LIMIT {top}
+    )
     GROUP BY name
 )
 ORDER BY total_ns DESC, name
