@@ -48,9 +48,9 @@ for command in trace ctl summary steps ranks idle memory ranges timeline report 
 done
 wrong 2 "unknown option '-h'" -- "$rtl" summary -hj led.db
 for command in trace ctl summary steps ranks idle memory graph timeline report diff info check sql export import fleet merge index doctor bench demo; do
-    "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
+    "$rtl" help "$command" | grep "Usage: rtl $command" >/dev/null || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
-    "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
+    "$rtl" --help | grep "^  $command " >/dev/null || fail "rtl --help does not name $command"
 done
 
 # Trace.
@@ -261,7 +261,8 @@ wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd
 wrong 2 "'csvv'" "--format" -- "$rtl" export led.db --to csvv
 wrong 2 "'csvv'" "perfetto" -- "$rtl" export led.db --format csvv
 wrong 2 "'5x'" "no time for --to" -- "$rtl" export led.db -F csv --to 5x
-"$rtl" export --help | grep -q -e '--to=TIME' || fail "rtl export --to is not a time"
+"$rtl" export --help >help.out
+grep -q -e '--to=TIME' help.out || fail "rtl export --to is not a time"
 "$rtl" export led.db --to csv -F csv --table kernels -o - >twice.out || fail "one format that is named twice is none"
 wrong 2 "'chrome'" "--to" -- "$rtl" view led.db -n -o none.html --to chrome
 wrong 2 "--no-open" "--browser" -- "$rtl" view led.db -n --browser true -o none.html

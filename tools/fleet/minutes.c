@@ -40,12 +40,11 @@ unsigned minutes_bin(uint64_t duration)
     return 16 * (octave - 3) + (unsigned)(duration >> (octave - 4)) % 16;
 }
 
-static void put_bins(struct minutes *stats, struct block *block, const struct group *group)
+static void put_bins(struct block *block, const struct group *group)
 {
     uint16_t bins[MINUTES_BINS];
     uint32_t counts[MINUTES_BINS];
     size_t count = 0;
-    (void)stats;
     for (unsigned i = minutes_bin(group->min); i <= minutes_bin(group->max); ++i)
         if (group->bins[i]) {
             bins[count] = (uint16_t)i;
@@ -68,7 +67,7 @@ static void put_group(struct minutes *stats, const struct group *group)
     block_number(block, STATS_SUM, group->sum);
     block_number(block, STATS_MIN, group->min);
     block_number(block, STATS_MAX, group->max);
-    put_bins(stats, block, group);
+    put_bins(block, group);
 }
 
 static void clear(struct group *group)
