@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+from cut import Cutting
 from server import CLUSTER, Rtl, Server, change, equal, fail, need_server, numbers, record_on, truth
 
 TABLES = ["rtl_kernels", "rtl_kernel_stats", "rtl_gpus", "rtl_launches", "rtl_collectives", "rtl_losses"]
@@ -173,6 +174,23 @@ def test_beside(rtl, one):
     check_run(rtl, one, "beside", "eager.db")
 
 
+def test_cut(rtl, one):
+    """Connections that break where they like: also after the server has had a block, and before it could say so."""
+    new_database(one, "cut")
+    cuts = 0
+    for seed in range(8):
+        way = Cutting(one, seed, 0.1)
+        trace = f"cut{seed}.db"
+        rtl.bench_store(trace, "replay", 20000 + seed, "--queues", "2", "--shapes", "20")
+        rtl.fine(*export(f"{way.url}/cut", trace))
+        way.close()
+        cuts += way.cuts
+        check_run(rtl, one, "cut", trace)
+    if cuts == 0:
+        fail("no connection was cut")
+    print(f"{cuts} connections were cut")
+
+
 def test_shards(rtl, servers):
     for server in servers:
         new_database(server, "spread")
@@ -265,7 +283,7 @@ def main():
         server.start()
     one = servers[0]
     begun = time.monotonic()
-    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_loader_killed, test_doubled,
+    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_cut, test_loader_killed, test_doubled,
                  test_server_killed):
         test(rtl, one)
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
