@@ -15,6 +15,7 @@ import urllib.request
 
 PROGRAM = shutil.which("clickhouse-server", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/bin")
 CLUSTER = "two"
+TICK = 10  # ns, of traces that bench_store writes
 CONFIG = """<yandex>
 <logger><level>warning</level><console>1</console></logger>
 <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
@@ -148,10 +149,11 @@ def change(trace, host=None, rank=None, slower=None, later=0):
         if rank is not None:
             db.execute("UPDATE processes SET rank = ?", (rank,))
         if slower is not None or later:
-            first = db.execute("SELECT ticks, system FROM clock_points").fetchone()
-            db.execute("UPDATE clock_points SET system = system + ?", (later,))
-            db.execute("INSERT INTO clock_points VALUES (1, 0, ?, ?)",
-                       (first[0] + 10**12, first[1] + later + int(10**13 * (slower or 1))))
+            base, = db.execute("SELECT min(start_min) FROM kernel_chunks").fetchone()
+            db.execute("DELETE FROM clock_points")
+            db.executemany("INSERT INTO clock_points VALUES (1, 0, ?, ?)",
+                           [(base, base * TICK + later),
+                            (base + 10**12, base * TICK + later + int(10**12 * TICK * (slower or 1)))])
     db.close()
 
 

@@ -113,7 +113,8 @@ void busy_add(struct busy *busy, uint32_t process, uint32_t gpu, uint64_t start,
     end = run_time(busy->run, end);
     if (busy->until == 0) {
         busy->from = start;
-        busy->first = (start < busy->begin ? start : busy->begin) / MINUTE_NS;
+        bool within = busy->begin < start && start < busy->end;
+        busy->first = (within ? busy->begin : start) / MINUTE_NS;
     }
     busy->until = end > busy->until ? end : busy->until;
     start = start > device->until ? start : device->until;
