@@ -205,6 +205,8 @@ def test_losses(fleet):
 
 def test_sentences(fleet, server):
     rtl, url = fleet.rtl, fleet.url
+    reads = rtl.fine("fleet", "--url", url.replace("//", "//reader@"), "--json", "kernels")
+    equal("the answer to who may only read", as_json(reads)["rows"], fleet.ask("kernels")[:20])
     listed = rtl.fine("fleet")
     for question in ("runs", "kernels", "regressions", "hosts", "gpus", "idle", "stragglers", "launches", "losses", "spread",
                      "trend"):

@@ -238,6 +238,12 @@ def test_sentences(rtl, one):
     password = {**os.environ, "RTL_CLICKHOUSE_PASSWORD": "open:sesame"}
     done = rtl.run(*export(url.replace("//", "//keeper@") + "/locked", "eager.db"), env=password)
     equal(f"status with a password: {done.stderr}", done.returncode, 0)
+    with open("password", "w", encoding="utf-8") as file:
+        file.write("open:sesame\n")
+    done = rtl.run(*export(url.replace("//", "//keeper@") + "/locked", "eager.db"),
+                   env={**os.environ, "RTL_CLICKHOUSE_PASSWORD_FILE": "password"})
+    equal(f"status with a password in a file: {done.stderr}", done.returncode, 0)
+    rtl.wrong(export(url, "eager.db"), "nofile", env={**os.environ, "RTL_CLICKHOUSE_PASSWORD_FILE": "nofile"})
 
 
 def test_doubled(rtl, one):

@@ -26,10 +26,12 @@ CONFIG = """<yandex>
 </yandex>"""
 SHARD = ("<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>{}</port>"
          "</replica></shard>")
-USER = ("<{0}><password>{1}</password><networks><ip>127.0.0.1</ip><ip>::1</ip></networks><profile>default</profile>"
+USER = ("<{0}><password>{1}</password><networks><ip>127.0.0.1</ip><ip>::1</ip></networks><profile>{2}</profile>"
         "<quota>default</quota></{0}>")
-USERS = ("<yandex><profiles><default><max_memory_usage>2000000000</max_memory_usage></default></profiles><users>" +
-         USER.format("default", "") + USER.format("keeper", "open:sesame") + "</users><quotas><default/></quotas></yandex>")
+USERS = ("<yandex><profiles><default><max_memory_usage>2000000000</max_memory_usage></default>"
+         "<reader><readonly>1</readonly></reader></profiles><users>" + USER.format("default", "", "default") +
+         USER.format("keeper", "open:sesame", "default") + USER.format("reader", "", "reader") +
+         "</users><quotas><default/></quotas></yandex>")
 
 
 def need_server():

@@ -216,16 +216,39 @@ static int print_json(const struct options *options, const struct url *url, cons
     return open_print_json(all, EXIT_FINE);
 }
 
+static bool is_number(const json_t *meta, size_t at)
+{
+    const char *type = json_string_value(json_object_get(json_array_get(meta, at), "type"));
+    return type && (strstr(type, "Int") || strstr(type, "Float"));
+}
+
+/* Numbers of 64 bits are texts unless a setting says otherwise, and who may only read may not set
+ * one. */
+static void make_numbers(const json_t *meta, const json_t *data)
+{
+    for (size_t row = 0; row < json_array_size(data); ++row)
+        for (size_t i = 0; i < json_array_size(meta); ++i) {
+            json_t *cells = json_array_get(data, row);
+            const char *text = json_string_value(json_array_get(cells, i));
+            if (!text || !is_number(meta, i))
+                continue;
+            errno = 0;
+            long long number = strtoll(text, NULL, 10);
+            (void)json_array_set_new(cells, i,
+                                     errno ? json_real(strtod(text, NULL)) : json_integer(number));
+        }
+}
+
 static int print_answer(const struct options *options, const struct url *url, const char *answer)
 {
-    json_error_t error;
-    json_t *all = json_loads(answer, 0, &error);
+    json_t *all = json_loads(answer, 0, NULL);
     const json_t *meta = json_object_get(all, "meta");
     const json_t *data = json_object_get(all, "data");
     int status;
+    if (json_is_array(meta) && json_is_array(data))
+        make_numbers(meta, data);
     if (!json_is_array(meta) || !json_is_array(data))
-        status = say_fail(EXIT_USAGE, "%s gave an answer that is none: %s", url->shown,
-                          all ? "it has no rows" : error.text);
+        status = say_fail(EXIT_USAGE, "%s gave an answer that is none", url->shown);
     else if (options->json)
         status = print_json(options, url, meta, data);
     else if (json_array_size(data) == 0)
@@ -256,8 +279,7 @@ static int ask(const struct options *options, const char *query)
     struct server server = server_open(&url);
     int status = tables_find(&server, &there);
     if (status == EXIT_FINE) {
-        const char *answer =
-            server_ask(&server, "&output_format_json_quote_64bit_integers=0", query);
+        const char *answer = server_ask(&server, "", query);
         status =
             answer ? print_answer(options, &url, answer) : say_fail(EXIT_USAGE, "%s", server.error);
     }
