@@ -12,6 +12,7 @@
 
 #define BEAT_MS 500
 #define TRY_NS  20000000u
+#define LONG_NS UINT64_C(30000000000)
 
 struct lock {
     struct server server;
@@ -100,7 +101,8 @@ void lock_give_back(struct lock *lock)
 /* Until the server runs it, or has refused it. */
 static enum lock_outcome await(struct server *server, struct lock *lock, uint64_t run)
 {
-    for (;;) {
+    uint64_t begun = rtl_clock_ns(CLOCK_MONOTONIC);
+    while (rtl_clock_ns(CLOCK_MONOTONIC) - begun < LONG_NS) {
         if (!lock_held(lock)) {
             if (lock->refused)
                 return LOCK_OTHERS;
@@ -118,6 +120,12 @@ static enum lock_outcome await(struct server *server, struct lock *lock, uint64_
             return LOCK_TAKEN;
         rtl_nap(TRY_NS);
     }
+    server->failed = SERVER_NEVER;
+    (void)snprintf(
+        server->error, sizeof server->error,
+        "%s does not begin a query before its data have ended: what is between holds them back",
+        server->url->shown);
+    return LOCK_FAILED;
 }
 
 enum lock_outcome lock_take(struct server *server, uint64_t run, struct lock **lock)
