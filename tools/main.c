@@ -43,6 +43,7 @@ static const struct command commands[] = {
     {"view", cmd_view, "show a trace in a browser"},
     {"export", cmd_export, "write a trace in the formats of other tools"},
     {"import", cmd_import, "make a trace of a recording of rocmProfileData"},
+    {"fleet", cmd_fleet, "ask a database server that has the traces of many hosts"},
     {"merge", cmd_merge, "make one trace of several: ranks, hosts"},
     {"index", cmd_index, "add statistics to a trace of an earlier version"},
     {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},

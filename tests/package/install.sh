@@ -23,7 +23,8 @@ files=()
 for file in "${files[@]}" "$libdir/librtltrace.so" "$libdir/librtlsqlite.so" "$libdir/librtlprobe.so" "$prefix/include/rtl/rtl_trace.h" \
     "$libdir/roctx/libroctx64.so.4" "$libdir/roctx/libroctx64.so" "$libdir/roctx/librocprofiler-sdk-roctx.so.1" \
     "$prefix/include/PrivateUse1TracingApi.h" "$libdir/kineto/libopenreg.so" "$libdir/libpu1host.so" \
-    "$prefix/include/softgpu/plugin.h" "$prefix/share/man/man1/rtl.1" "$prefix/lib/python3/dist-packages/rtl/__init__.py"; do
+    "$prefix/include/softgpu/plugin.h" "$prefix/share/man/man1/rtl.1" "$prefix/share/rtl/fleet/runs.sql" \
+    "$prefix/lib/python3/dist-packages/rtl/__init__.py"; do
     [ -e "$file" ] || fail "$file was not installed"
 done
 

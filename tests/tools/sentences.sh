@@ -40,17 +40,17 @@ wrong 2 "there is no '-d'" -- "$rtl" trace --gpu soft -qd folder -- touch starte
 wrong 2 "--json" "csv" -- "$rtl" summary led.db --format csv
 wrong 2 "unknown option '-o'" "rtl trace" -- "$rtl" -o x.db ./program
 # -h is help where no option is called so, and the program's own behind its name.
-for command in trace ctl summary steps ranks idle memory ranges timeline report diff info check sql view export import merge index doctor bench demo "graph list" "graph show"; do
+for command in trace ctl summary steps ranks idle memory ranges timeline report diff info check sql view export import fleet merge index doctor bench demo "graph list" "graph show"; do
     # shellcheck disable=SC2086
     "$rtl" $command -h >h.out || fail "rtl $command -h ends with status $?"
     # shellcheck disable=SC2086
     "$rtl" $command --help | cmp -s - h.out || fail "rtl $command -h is not its --help"
 done
 wrong 2 "unknown option '-h'" -- "$rtl" summary -hj led.db
-for command in trace ctl summary steps ranks idle memory graph timeline report diff info check sql export import merge index doctor bench demo; do
-    "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
+for command in trace ctl summary steps ranks idle memory graph timeline report diff info check sql export import fleet merge index doctor bench demo; do
+    "$rtl" help "$command" | grep "Usage: rtl $command" >/dev/null || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
-    "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
+    "$rtl" --help | grep "^  $command " >/dev/null || fail "rtl --help does not name $command"
 done
 
 # Trace.
@@ -261,7 +261,8 @@ wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd
 wrong 2 "'csvv'" "--format" -- "$rtl" export led.db --to csvv
 wrong 2 "'csvv'" "perfetto" -- "$rtl" export led.db --format csvv
 wrong 2 "'5x'" "no time for --to" -- "$rtl" export led.db -F csv --to 5x
-"$rtl" export --help | grep -q -e '--to=TIME' || fail "rtl export --to is not a time"
+"$rtl" export --help >help.out
+grep -q -e '--to=TIME' help.out || fail "rtl export --to is not a time"
 "$rtl" export led.db --to csv -F csv --table kernels -o - >twice.out || fail "one format that is named twice is none"
 wrong 2 "'chrome'" "--to" -- "$rtl" view led.db -n -o none.html --to chrome
 wrong 2 "--no-open" "--browser" -- "$rtl" view led.db -n --browser true -o none.html
@@ -270,6 +271,21 @@ wrong 2 "'80x'" "--port" -- "$rtl" view led.db -n --port 80x
 wrong 2 "'65536'" "--port" -- "$rtl" view led.db -n --port 65536
 [ ! -e none.html ] || fail "a refused view left a page"
 wrong 2 "none.db" -- "$rtl" export none.db -F csv
+wrong 2 "--url" -- "$rtl" export led.db --to clickhouse
+wrong 2 "--url is not of the form" -- "$rtl" export led.db --to clickhouse --url ftp://host/
+wrong 2 "does not answer" "http://127.0.0.1:1/default" -- env no_proxy='*' "$rtl" export led.db --to clickhouse --url http://a:b@127.0.0.1:1/
+wrong 2 "--url is given several times" "--cluster" -- "$rtl" export led.db --to clickhouse --url http://a:1 --url http://b:1
+wrong 2 "no filter goes with it" -- "$rtl" export led.db --to clickhouse --url http://a:1 --from 1s
+wrong 2 "--jobs" "'0'" -- "$rtl" export led.db --to clickhouse --url http://a:1 --jobs 0
+wrong 2 "'a b'" "--cluster" -- "$rtl" export led.db --to clickhouse --url http://a:1 --cluster "a b"
+wrong 2 "--label" "'x'" -- "$rtl" export led.db --to clickhouse --url http://a:1 --label x
+wrong 2 "-o: clickhouse makes no file" -- "$rtl" export led.db --to clickhouse --url http://a:1 -o x
+wrong 2 "--label goes with --to clickhouse" -- "$rtl" export led.db -F csv --label a=b
+wrong 2 "'everything'" "rtl fleet" -- "$rtl" fleet everything
+wrong 2 "no server was named" -- "$rtl" fleet runs
+wrong 2 "'hosts' is a second one" -- "$rtl" fleet runs hosts
+wrong 2 "'now'" "--to" -- "$rtl" fleet --to now runs
+wrong 2 "--before" -- "$rtl" fleet --url http://a:1 regressions
 wrong 2 "old.db" -- "$rtl" export old.db -F csv
 wrong 2 "'b.db'" -- "$rtl" export led.db b.db -F csv
 wrong 2 "'soon'" "--from" -- "$rtl" export led.db -F csv --from soon
@@ -439,7 +455,7 @@ equal "the old file" "$(cat old.db)" precious
 [ -z "$(find . -name 'out.db*' -o -name 'old.db.*')" ] || fail "a merge that was refused left something behind"
 
 # An option that there is not.
-for command in trace ctl summary steps ranks idle memory "graph costs" "graph list" "graph show" "graph launches" "graph diff" ranges timeline report diff info check sql export view import merge doctor bench demo collect; do
+for command in trace ctl summary steps ranks idle memory "graph costs" "graph list" "graph show" "graph launches" "graph diff" ranges timeline report diff info check sql export view import fleet merge doctor bench demo collect; do
     for option in --frobnicate --frobnicate=x -Z; do
         # shellcheck disable=SC2086
         wrong 2 "unknown option '$option'" "rtl $command --help" -- "$rtl" $command $option

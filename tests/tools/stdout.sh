@@ -20,7 +20,7 @@ forms() {
     for command in summary info check ranges; do
         printf '%s\n' "$command a.db" "$command --json a.db" "$command t.db"
     done
-    for command in trace ctl summary steps ranks idle memory graph ranges timeline report diff info check sql view export import merge doctor bench demo; do
+    for command in trace ctl summary steps ranks idle memory graph ranges timeline report diff info check sql view export import fleet merge doctor bench demo; do
         echo "$command --help"
     done
     echo "export -F csv -o - t.db"

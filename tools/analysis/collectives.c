@@ -1,5 +1,6 @@
 #include "analysis/collectives.h"
 
+#include "analysis/family.h"
 #include "common/memory.h"
 #include "store/scan.h"
 
@@ -124,4 +125,19 @@ rtl_status_t collectives_read(rtl_trace_t *trace, const struct collectives_wante
     *list = status == RTL_OK ? reading.all.items : NULL;
     *count = status == RTL_OK ? reading.all.count : 0;
     return status;
+}
+
+/* Those in which no rank waits for all others: what sends may end before the others have come. */
+static bool is_one_sided(const char *name)
+{
+    static const char *const words[] = {"broadcast", "sendrecv", "send_recv", "_reduce_"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+        if (strcasestr(name, words[i]) && !strcasestr(name, "all_reduce_"))
+            return true;
+    return false;
+}
+
+bool collectives_wait(void *rules, const char *name)
+{
+    return strcmp(family_of(rules, name), "collective") == 0 && !is_one_sided(name);
 }

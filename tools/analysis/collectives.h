@@ -21,6 +21,11 @@ struct collectives_wanted {
     void *context;
 };
 
+/** Whether all ranks wait for each other in kernels of this name, by the rules for families (struct
+ * family_rules *): collectives but those in which what sends may end before the others have come.
+ * For collectives_wanted. */
+bool collectives_wait(void *rules, const char *name);
+
 /** Reads those that pass the selection, by process and start. Unpacks in threads, and nothing where
  * no kernel has such a name. The caller frees the list. On failure rtlTraceError tells, and there
  * is no list. Memory that is short ends the program with a sentence. */

@@ -44,6 +44,7 @@ int cmd_demo(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_sql(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_fleet(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 

@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary steps ranks idle memory graph ranges timeline report diff info check sql view export import merge index doctor bench demo help"
+    local commands="trace ctl summary steps ranks idle memory graph ranges timeline report diff info check sql view export import fleet merge index doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -50,6 +50,7 @@ _rtl() {
     graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | ranks:-n | ranks:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
     steps:-b | steps:--by | report:-b | report:--by | diff:-b | diff:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     ranks:-b | ranks:--by) mapfile -t COMPREPLY < <(compgen -W "auto collectives launches kernels range:" -- "$cur") ;;
+    fleet:--sql-dir) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     merge:--align) mapfile -t COMPREPLY < <(compgen -W "auto exchanges collectives time-of-day" -- "$cur") ;;
     summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
@@ -70,7 +71,7 @@ _rtl() {
     trace:--metrics) mapfile -t COMPREPLY < <(compgen -W "list waves gpu_busy valu_per_wave l2_hit fetch_bytes write_bytes" -- "$cur") ;;
     ranges:-m | ranges:--metrics) mapfile -t COMPREPLY < <(compgen -W "list all" -- "$cur") ;;
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
-    export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3 html" -- "$cur") ;;
+    export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3 html clickhouse" -- "$cur") ;;
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
     *:--from | *:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     *:--phase) mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$cur") ;;
@@ -89,7 +90,8 @@ _rtl() {
         info | index) options+=" --json" ;;
         sql) options+=" --json --headings --no-headings" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
-        export) options+=" --format --output --force --per-rank --split-size --table --gzip --no-counters --detail --page-size --families$filters" ;;
+        export) options+=" --format --output --force --per-rank --split-size --table --gzip --no-counters --detail --page-size --families --url --label --sample --cluster --ttl --jobs --patience$filters" ;;
+        fleet) options+=" --url --where --before --after --from --to --kernel --top --json --sql-dir --show-sql" ;;
         view) options+=" --output --force --no-open --browser --port --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --align --output --force --json" ;;
@@ -119,6 +121,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop record status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+        *:fleet) mapfile -t COMPREPLY < <(compgen -W "runs kernels regressions hosts gpus idle stragglers launches losses spread trend" -- "$cur") ;;
         *:summary | *:steps | *:ranks | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:report | *:diff | *:merge | *:index | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;

@@ -10,6 +10,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/trace_command.h"
+#include "export/clickhouse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,8 +19,8 @@
 #include <strings.h>
 
 static const struct exporter *const exporters[] = {
-    &export_chrome, &export_perfetto,  &export_csv, &export_rpd,
-    &export_rocpd,  &export_rocprofv3, &export_html};
+    &export_chrome, &export_perfetto,  &export_csv,  &export_rpd,
+    &export_rocpd,  &export_rocprofv3, &export_html, &export_clickhouse};
 
 enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
@@ -30,6 +31,7 @@ struct options {
     bool force, per_rank, gzip, no_counters;
     uint64_t split_size, detail, page_size;
     struct export_served *served;
+    struct clickhouse clickhouse;
 };
 
 enum {
@@ -183,9 +185,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &options->filter;
+        state->child_inputs[1] = &options->clickhouse;
         return 0;
     case ARGP_KEY_ARG:
-        return trace_command_take(value, &options->path);
+        clickhouse_path(&options->clickhouse, value);
+        options->path = options->clickhouse.paths[0];
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -361,18 +366,36 @@ static const struct exporter *format_of(const char *output)
     if (has_ending(output, length, ".pftrace"))
         return &export_perfetto;
     for (size_t i = 0; i < EXPORTERS; ++i)
-        if (has_ending(output, length, exporters[i]->ending))
+        if (exporters[i]->ending[0] && has_ending(output, length, exporters[i]->ending))
             return exporters[i];
     return NULL;
 }
 
+/* Rows of a part would look like those of a whole run. */
+static int check_server(const struct options *options)
+{
+    if (options->output)
+        return say_fail(EXIT_USAGE, "-o: clickhouse makes no file");
+    if (filter_given(&options->filter, FILTER_ALL))
+        return say_fail(EXIT_USAGE, "clickhouse takes whole runs: no filter goes with it");
+    return check_can(options);
+}
+
 static int check_options(const struct options *options)
 {
+    const struct clickhouse *clickhouse = &options->clickhouse;
     if (trace_command_needs(options->path, "rtl export FILE --format FORMAT"))
         return EXIT_USAGE;
     if (!options->exporter)
         return say_fail(EXIT_USAGE, "no format was named, and the output's name does not tell it: "
                                     "rtl export FILE --format FORMAT");
+    if (options->exporter->can & EXPORT_SERVER)
+        return check_server(options);
+    if (clickhouse->given)
+        return say_fail(EXIT_USAGE, "--%s goes with --to clickhouse", clickhouse->given);
+    if (clickhouse->count > 1)
+        return say_fail(EXIT_USAGE, "one trace at a time: '%s' is a second one",
+                        clickhouse->paths[1]);
     return check_can(options);
 }
 
@@ -413,17 +436,22 @@ static int export_by(int argc, char **argv, struct export_served *served)
         "  rpd        a database of rocmProfileData, schema version 3\n"
         "  rocpd      a database of rocprofiler-sdk, rocpd 3.0\n"
         "  rocprofv3  JSON as rocprofv3 writes it, for TraceLens\n"
-        "  html       a page for the browser, one file that needs no network\n\n"
+        "  html       a page for the browser, one file that needs no network\n"
+        "  clickhouse a database server, with the runs of many hosts\n\n"
         "Files get their names, which are printed then, when all is written; those that exist "
         "stay, "
         "unless -f is given.\n\n"
         "Examples:\n"
-        "  rtl export trace.db --format csv --table launches -o -";
+        "  rtl export trace.db --format csv --table launches -o -\n"
+        "  rtl export --to clickhouse --url http://db:8123/gpus --label job=42 rank*.db";
+    const struct argp_child children[] = {filter_children(FILTER_ALL & ~FILTER_TO)[0],
+                                          {&clickhouse_argp, 0, "Of clickhouse:", 2},
+                                          {0}};
     const struct argp argp = {.options = option_list,
                               .parser = parse_option,
                               .args_doc = "FILE",
                               .doc = doc,
-                              .children = filter_children(FILTER_ALL & ~FILTER_TO)};
+                              .children = children};
     static struct options options;
     int status = EXIT_USAGE;
     options.served = served;
@@ -433,8 +461,10 @@ static int export_by(int argc, char **argv, struct export_served *served)
     if (parsed && options.output && export_is_packed(options.output))
         options.gzip = true;
     if (parsed && check_options(&options) == EXIT_FINE)
-        status = with_trace(&options);
+        status = options.exporter->can & EXPORT_SERVER ? clickhouse_run(&options.clickhouse)
+                                                       : with_trace(&options);
     filter_free(&options.filter);
+    clickhouse_free(&options.clickhouse);
     return status;
 }
 

@@ -54,14 +54,15 @@ struct export_event {
 
 /** What an exporter can do. */
 enum export_can {
-    EXPORT_SPLITS = 1,    /**< --split-size */
-    EXPORT_PER_RANK = 2,  /**< --per-rank */
-    EXPORT_TABLES = 4,    /**< --table */
-    EXPORT_STREAMS = 8,   /**< -o - */
-    EXPORT_DETAIL = 16,   /**< --detail, --page-size */
-    EXPORT_FAMILIES = 32, /**< --families */
-    EXPORT_GZIP = 64,     /**< --gzip */
-    EXPORT_COUNTERS = 128 /**< --no-counters */
+    EXPORT_SPLITS = 1,     /**< --split-size */
+    EXPORT_PER_RANK = 2,   /**< --per-rank */
+    EXPORT_TABLES = 4,     /**< --table */
+    EXPORT_STREAMS = 8,    /**< -o - */
+    EXPORT_DETAIL = 16,    /**< --detail, --page-size */
+    EXPORT_FAMILIES = 32,  /**< --families */
+    EXPORT_GZIP = 64,      /**< --gzip */
+    EXPORT_COUNTERS = 128, /**< --no-counters */
+    EXPORT_SERVER = 256    /**< it is no file: clickhouse.h */
 };
 
 struct export;
@@ -80,6 +81,7 @@ extern const struct exporter export_rpd;
 extern const struct exporter export_rocpd;
 extern const struct exporter export_rocprofv3;
 extern const struct exporter export_html;
+extern const struct exporter export_clickhouse; /**< without `run` */
 
 /** Files that have been begun. */
 struct export_files {

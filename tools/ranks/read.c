@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLLECTIVE "collective"
-
 /* A rank while its kernels come. */
 struct place {
     size_t rank;    /* RANKS_NONE: the process is none */
@@ -159,24 +157,9 @@ static void take_kernel(struct reading *reading, const struct collective *kernel
         add_as_step(&ranks->list[place->rank], place, kernel);
 }
 
-/* Those in which no rank waits for all others: what sends may end before the others have come. */
-static bool is_one_sided(const char *name)
-{
-    static const char *const words[] = {"broadcast", "sendrecv", "send_recv", "_reduce_"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
-        if (strcasestr(name, words[i]) && !strcasestr(name, "all_reduce_"))
-            return true;
-    return false;
-}
-
-static bool is_collective(void *rules, const char *name)
-{
-    return strcmp(family_of(rules, name), COLLECTIVE) == 0 && !is_one_sided(name);
-}
-
 static rtl_status_t read_collectives(struct reading *reading)
 {
-    const struct collectives_wanted wanted = {is_collective, reading->rules};
+    const struct collectives_wanted wanted = {collectives_wait, reading->rules};
     struct collective *list;
     size_t count;
     for (size_t i = 0; i < reading->process_count; ++i)

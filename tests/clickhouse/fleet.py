@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""fleet.py BUILD FOLDER: the answers of rtl fleet over traces of several hosts are what the reader says of the same traces:
+which runs, which kernels, slower builds, slower hosts and GPUs, idle shares, late ranks, launches; and what is said of
+questions that there are none."""
+import collections
+import math
+import os
+import subprocess
+import sys
+
+from server import CLUSTER, Rtl, Server, as_json, change, equal, fail, need_server
+
+HOUR = 3600 * 10**9
+HOSTS = {"node1": 1.0, "node2": 1.0, "node3": 1.25}
+BUILDS = {"41": 1.0, "42": 1.1}
+
+
+class Fleet:
+    """Traces, and a server that has them."""
+
+    def __init__(self, rtl, url):
+        self.rtl, self.url = rtl, url
+        self.traces = {}
+
+    def make(self):
+        """Each host has each build four times; runs of one build differ by up to 2 %."""
+        for host, by_host in HOSTS.items():
+            for build, by_build in BUILDS.items():
+                for number in range(4):
+                    trace = f"{host}-{build}-{number}.db"
+                    self.rtl.bench_store(trace, "replay", 4000, "--queues", "2", "--shapes", "12")
+                    change(trace, host=host, rank=host[-1], slower=by_host * by_build * (1 + 0.005 * number),
+                           later=len(self.traces) * HOUR)
+                    self.traces[trace] = {"host": host, "build": build, "kernels": self.kernels(trace)}
+
+    def kernels(self, trace):
+        """By name: durations."""
+        found = collections.defaultdict(list)
+        for name, duration in self.rtl.sql(trace, "SELECT name, duration FROM kernels"):
+            found[name].append(int(duration))
+        return found
+
+    def ask(self, question, *words):
+        return as_json(self.rtl.fine("fleet", "--url", self.url, "--json", "--top", "1000", question, *words))["rows"]
+
+    def durations(self, **where):
+        found = collections.defaultdict(list)
+        for trace in self.traces.values():
+            if all(trace[key] == value for key, value in where.items()):
+                for name, durations in trace["kernels"].items():
+                    found[name] += durations
+        return found
+
+
+def near(what, found, wanted, part=1e-9):
+    if not math.isclose(found, wanted, rel_tol=part, abs_tol=1e-6):
+        fail(f"{what}: {found}, not {wanted}")
+
+
+def test_runs(fleet):
+    rows = fleet.ask("runs")
+    equal("runs", sorted((row["trace"], row["kernels"], row["complete"]) for row in rows),
+          sorted((name, sum(map(len, trace["kernels"].values())), "yes") for name, trace in fleet.traces.items()))
+    row = next(row for row in fleet.ask("runs", "--where", "host=node2", "--where", "build=42")
+               if row["trace"] == "node2-42-0.db")
+    equal("one run", [found["trace"] for found in fleet.ask("runs", "--where", f"run={row['run']}")], ["node2-42-0.db"])
+    equal("no run", fleet.ask("runs", "--where", "build=4' OR '1"), [])
+    equal("runs of a time", fleet.ask("runs", "--where", "from=2100-01-01"), [])
+
+
+def test_kernels(fleet):
+    for where, words in (({}, []), ({"build": "42"}, ["--where", "build=42"]), ({"host": "node3"}, ["--where", "host=node3"])):
+        wanted = fleet.durations(**where)
+        rows = fleet.ask("kernels", *words)
+        equal("names", sorted(row["name"] for row in rows), sorted(wanted))
+        for row in rows:
+            durations = sorted(wanted[row["name"]])
+            equal(row["name"], [row["calls"], row["total_ns"], row["min_ns"], row["max_ns"]],
+                  [len(durations), sum(durations), durations[0], durations[-1]])
+            for share, column in ((0.5, "p50_ns"), (0.99, "p99_ns")):
+                near(f"{column} of {row['name']}", row[column], durations[math.ceil(share * len(durations)) - 1], 1 / 31)
+    one = sorted(fleet.durations())[0]
+    equal("of one kernel", [row["name"] for row in fleet.ask("kernels", "--kernel", one)], [one])
+    equal("of none", fleet.ask("kernels", "--kernel", "' OR 1 OR '"), [])
+
+
+def test_regressions(fleet):
+    """Build 42 is slower by 10 %, which is more than runs of one host differ; the hosts themselves differ by more."""
+    def means(where):
+        found = collections.defaultdict(list)
+        for trace in fleet.traces.values():
+            if all(trace[key] == value for key, value in where.items()):
+                for name, durations in trace["kernels"].items():
+                    found[name].append(sum(durations) / len(durations))
+        return found
+    before, after = means({"host": "node1", "build": "41"}), means({"host": "node1", "build": "42"})
+    rows = fleet.ask("regressions", "--before", "build=41", "--before", "host=node1", "--after", "build=42", "--after",
+                     "host=node1")
+    equal("names", sorted(row["name"] for row in rows), sorted(before))
+    for row in rows:
+        old, new = before[row["name"]], after[row["name"]]
+        near("before", row["before_ns"], sum(old) / 4)
+        near("after", row["after_ns"], sum(new) / 4)
+        near("change", row["change_share"], sum(new) / sum(old) - 1, 1e-6)
+        equal("runs", [row["runs_before"], row["runs_after"]], [4, 4])
+        equal(f"verdict of {row['name']}", row["verdict"], "slower")
+    # All hosts: their spread is larger than what the build costs.
+    rows = fleet.ask("regressions", "--before", "build=41", "--after", "build=42")
+    equal("verdicts over hosts that differ", {row["verdict"] for row in rows}, {verdict_of(fleet, means)})
+    rows = fleet.ask("regressions", "--before", "build=42", "--before", "host=node1", "--after", "build=41", "--after",
+                     "host=node1")
+    equal("verdicts the other way", {row["verdict"] for row in rows}, {"faster"})
+    one = [found["run"] for found in fleet.ask("runs", "--where", "host=node1", "--where", "build=42")][0]
+    rows = fleet.ask("regressions", "--before", "build=41", "--after", f"run={one}")
+    equal("verdicts of one run", {row["verdict"] for row in rows}, {"one run"})
+
+
+def verdict_of(fleet, means):
+    """By Welch's t of one kernel: all have the same factors."""
+    name = sorted(fleet.durations())[0]
+    old, new = means({"build": "41"})[name], means({"build": "42"})[name]
+    def variance(values):
+        mean = sum(values) / len(values)
+        return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    a, b = variance(old) / len(old), variance(new) / len(new)
+    t = (sum(new) / len(new) - sum(old) / len(old)) / math.sqrt(a + b)
+    return "slower" if t > 2.074 else "same"
+
+
+def test_hosts(fleet):
+    everywhere = {name: sum(values) / len(values) for name, values in fleet.durations().items()}
+    for question in ("hosts", "gpus"):
+        rows = fleet.ask(question)
+        equal(question, sorted(row["host"] for row in rows), sorted(HOSTS))
+        equal(f"slowest of {question}", rows[0]["host"], "node3")
+        for row in rows:
+            here = fleet.durations(host=row["host"])
+            total = sum(map(sum, here.values()))
+            equal(f"total of {row['host']}", row["total_ns"], total)
+            near(row["host"], row["slower_share"],
+                 total / sum(len(values) * everywhere[name] for name, values in here.items()) - 1, 1e-6)
+    for row in fleet.ask("spread"):
+        equal(f"slowest of {row['name']}", row["slowest"], "node3 GPU 0")
+        means = [sum(values) / len(values) for values in (fleet.durations(host=host)[row["name"]] for host in HOSTS)]
+        near("most", row["most_ns"], max(means))
+        near("mean", row["mean_ns"], sum(means) / len(means))
+
+
+def test_idle(fleet):
+    busy = collections.Counter()
+    for name, trace in fleet.traces.items():
+        for gpu in as_json(fleet.rtl.fine("summary", "--json", name))["gpus"]:
+            busy[trace["host"]] += gpu["busy_ns"]
+    for row in fleet.ask("idle"):
+        equal(f"busy of {row['host']}", row["recorded_ns"] - row["idle_ns"], busy[row["host"]])
+        near("share", row["idle_share"], row["idle_ns"] / row["recorded_ns"], 1e-6)
+
+
+def test_launches(fleet):
+    wanted = collections.Counter()
+    for name, trace in fleet.traces.items():
+        lasted = [int(row[0]) for row in fleet.rtl.sql(name, "SELECT end - start FROM graph_launches WHERE end > 0")]
+        wanted[(trace["host"], len(lasted), max(lasted))] += 1
+    found = collections.Counter((row["host"], row["launches"], row["max_ns"]) for row in fleet.ask("launches"))
+    equal("launches", found, wanted)
+
+
+def test_trend(fleet):
+    rows = fleet.ask("trend")
+    equal("hours", len(rows), len(fleet.traces))
+    wanted = [sum(map(sum, trace["kernels"].values())) for trace in fleet.traces.values()]
+    equal("sums by hour", [row["total_ns"] for row in rows], wanted)
+    hour = rows[1]["hour"]
+    equal("from an hour on", len(fleet.ask("trend", "--from", hour)), len(rows) - 1)
+    equal("until an hour", len(fleet.ask("trend", "--to", hour)), 1)
+
+
+def test_stragglers(fleet):
+    """Two hosts with four ranks each, whose plan says who is late: as the durations of the traces have it."""
+    made = os.path.join(fleet.rtl.build, "tests/bin/ranks_made")
+    steps = collections.defaultdict(list)
+    for host in range(2):
+        trace = f"ranks{host}.db"
+        subprocess.run([made, trace, "7", "2", str(host), "4", "50", "0", "0"], check=True)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", "job=late", trace)
+        numbers = collections.Counter()
+        for rank, duration in fleet.rtl.sql(trace, "SELECT p.rank, k.duration FROM kernels k JOIN processes p USING(process) "
+                                            "WHERE k.name LIKE '%AllReduce%' ORDER BY k.start"):
+            steps[numbers[rank]].append((int(duration), rank))
+            numbers[rank] += 1
+    last, waited = collections.Counter(), collections.Counter()
+    for ranks in steps.values():
+        least, rank = min(ranks)
+        last[rank] += 1
+        waited[rank] += sum(duration - least for duration, _ in ranks)
+    rows = fleet.ask("stragglers", "--where", "job=late")
+    equal("who is late", {row["rank"]: row["slowest_in"] for row in rows}, dict(last))
+    equal("who waits", {row["rank"]: row["waited_ns"] for row in rows}, dict(waited))
+    near("shares", sum(row["slowest_share"] for row in rows), 1.0)
+
+
+def test_losses(fleet):
+    equal("losses", fleet.ask("losses"), [])
+
+
+def test_sentences(fleet, server):
+    rtl, url = fleet.rtl, fleet.url
+    reads = rtl.fine("fleet", "--url", url.replace("//", "//reader@"), "--json", "kernels")
+    equal("the answer to who may only read", as_json(reads)["rows"], fleet.ask("kernels")[:20])
+    listed = rtl.fine("fleet")
+    for question in ("runs", "kernels", "regressions", "hosts", "gpus", "idle", "stragglers", "launches", "losses", "spread",
+                     "trend"):
+        if f"\n  {question} " not in listed:
+            fail(f"{question} is not listed: {listed}")
+    rtl.wrong(["fleet", "--url", url, "everything"], "'everything'")
+    rtl.wrong(["fleet", "--url", url, "../runs"], "'../runs'")
+    rtl.wrong(["fleet", "runs"], "no server")
+    rtl.wrong(["fleet", "--url", url, "regressions"], "--before")
+    rtl.wrong(["fleet", "--url", url, "--where", "build", "runs"], "'build'", "KEY=VALUE")
+    rtl.wrong(["fleet", "--url", url, "--where", "run=x", "runs"], "'run=x'")
+    rtl.wrong(["fleet", "--url", url, "--from", "soon", "runs"], "'soon'", "--from")
+    rtl.wrong(["fleet", "--url", server.url, "runs"], server.url, "no tables of RTL")
+    rtl.wrong(["fleet", "--url", "http://127.0.0.1:1/", "runs"], "does not answer")
+    os.mkdir("own")
+    for name, text in (("runs", "-- title: mine {nothing}\nSELECT 7 AS seven"), ("wrong", "SELECT {nothing}"), ("bad", "SELEC")):
+        with open(f"own/{name}.sql", "w", encoding="utf-8") as file:
+            file.write(text)
+    equal("a question of one's own", fleet.ask("runs", "--sql-dir", "own"), [{"seven": 7}])
+    rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "wrong"], "{nothing}")
+    rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "bad"], url, "Syntax error")
+    equal("the query", rtl.fine("fleet", "--sql-dir", "own", "--show-sql", "runs"), "\nSELECT 7 AS seven\n")
+    if " %" not in rtl.fine("fleet", "--url", url, "hosts"):
+        fail("the table has no shares")
+
+
+def main():
+    build, folder = sys.argv[1:3]
+    need_server()
+    rtl = Rtl(build)
+    os.chdir(folder)
+    os.environ["no_proxy"] = "*"
+    servers = [Server("one"), Server("two")]
+    for server in servers:
+        server.configure(servers)
+        server.start()
+        server.ask("CREATE DATABASE fleet")
+    fleet = Fleet(rtl, f"{servers[0].url}/fleet")
+    fleet.make()
+    for build_name in BUILDS:
+        rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--url", f"{servers[1].url}/fleet", "--cluster", CLUSTER,
+                 "--label", f"build={build_name}", *[name for name, trace in fleet.traces.items() if trace["build"] == build_name])
+    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses,
+                 test_stragglers):
+        test(fleet)
+    test_sentences(fleet, servers[0])
+
+
+main()

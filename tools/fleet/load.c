@@ -1,0 +1,452 @@
+#include "fleet/load.h"
+
+#include "common/clock.h"
+#include "common/command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "fleet/rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KERNELS_A_BLOCK (1u << 19)
+#define ROWS_A_BLOCK    (1u << 16)
+#define WAIT_MOST_MS    2000u
+
+struct load {
+    const struct load_options *options;
+    struct url *urls;
+    struct server *servers;
+    char **labels; /* as they were given, sorted */
+    struct tables_there there;
+    unsigned jobs;
+    uint64_t deadline; /* CLOCK_MONOTONIC, until which something may go wrong */
+    unsigned wait_ms;
+    struct run run;
+    struct lock *lock;
+    struct fill fills[TABLES];
+    uint64_t rows, sent_rows, sent_bytes;
+};
+
+enum outcome {
+    DONE,
+    ALL_THERE,
+    AGAIN, /* what went wrong may go right the next time */
+    FAILED /* a sentence has been said */
+};
+
+/* Failures. */
+
+static uint64_t patience_ns(const struct load *load)
+{
+    const struct load_options *options = load->options;
+    return UINT64_C(1000000000) * (options->has_patience ? options->patience : LOAD_PATIENCE);
+}
+
+/* The time that is allowed begins anew where something went right. */
+static void went_right(struct load *load)
+{
+    load->deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns(load);
+    load->wait_ms = 50;
+}
+
+static enum outcome went_wrong(struct load *load, enum server_failed failed, const char *why)
+{
+    if (failed == SERVER_NEVER || rtl_clock_ns(CLOCK_MONOTONIC) >= load->deadline) {
+        say("%s", why);
+        return FAILED;
+    }
+    (void)usleep(1000 * load->wait_ms);
+    load->wait_ms = load->wait_ms < WAIT_MOST_MS / 2 ? 2 * load->wait_ms : WAIT_MOST_MS;
+    return AGAIN;
+}
+
+static enum outcome server_failed(struct load *load)
+{
+    return went_wrong(load, load->servers[0].failed, load->servers[0].error);
+}
+
+/* What is on the server. */
+
+/* Queries of somebody who has loaded the run before and is gone: they may still write. */
+static enum outcome await_others(struct load *load)
+{
+    char from[192] = "system.processes";
+    if (load->there.cluster[0])
+        (void)snprintf(from, sizeof from, "cluster('%s', system, processes)", load->there.cluster);
+    for (;;) {
+        const char *answer = server_askf(&load->servers[0],
+                                         "SELECT count() FROM %s WHERE initial_query_id LIKE "
+                                         "'rtl-load-%" PRIu64 "-%%'",
+                                         from, load->run.id);
+        if (!answer)
+            return server_failed(load);
+        if (strtoul(answer, NULL, 10) == 0)
+            return DONE;
+        if (rtl_clock_ns(CLOCK_MONOTONIC) >= load->deadline)
+            return went_wrong(load, SERVER_LATER,
+                              "an insertion of an earlier load does not end on the server");
+        rtl_nap(50000000);
+    }
+}
+
+static enum outcome read_blocks(struct load *load, const struct table_shape *table,
+                                struct block_rows *list)
+{
+    const char *answer = server_askf(&load->servers[0],
+                                     "SELECT block, count() FROM %s WHERE run = %" PRIu64
+                                     " GROUP BY block ORDER BY block FORMAT TabSeparated",
+                                     table->name, load->run.id);
+    if (!answer)
+        return server_failed(load);
+    list->count = 0;
+    if (list->room)
+        memset(list->rows, 0, list->room * sizeof *list->rows);
+    while (*answer) {
+        char *end;
+        unsigned long block = strtoul(answer, &end, 10);
+        unsigned long long rows = strtoull(end, &end, 10);
+        if (*end != '\n' || block > UINT32_MAX)
+            return went_wrong(load, SERVER_NEVER, "the server's answer is none");
+        block_rows_set(list, block, rows);
+        answer = end + 1;
+    }
+    return DONE;
+}
+
+static void say_wrong(const struct load *load, const struct table_shape *table, size_t block)
+{
+    say("%s: %s has other rows of block %zu of run %" PRIu64
+        " than %s makes: 'ALTER TABLE %s%s DELETE WHERE run = %" PRIu64 "' takes them out",
+        load->urls[0].shown, table->name, block, load->run.id, load->run.path, table->name,
+        load->there.cluster[0] ? "_local" : "", load->run.id);
+}
+
+/* Labels as the table has them, for a comparison. */
+static void write_labels(const struct labels *labels, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < labels->count && used < size; ++i)
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", i ? "\t" : "",
+                                 labels->keys[i], labels->values[i]);
+}
+
+/* A run has one sampling, and one set of labels. */
+static enum outcome check_run(struct load *load, bool *any, bool *complete)
+{
+    struct run *run = &load->run;
+    char labels[2048];
+    const char *answer = server_askf(
+        &load->servers[0],
+        "SELECT count(), max(complete), any(sample), "
+        "any(arrayStringConcat(arrayMap((k, v) -> concat(k, '=', v), label_keys, label_values), "
+        "'\t')) FROM rtl_runs WHERE run = %" PRIu64 " FORMAT TabSeparatedRaw",
+        run->id);
+    if (!answer)
+        return server_failed(load);
+    char *end;
+    *any = strtoul(answer, &end, 10) > 0;
+    *complete = strtoul(end, &end, 10) > 0;
+    unsigned long sample = strtoul(end, &end, 10);
+    if (!*any)
+        return DONE;
+    const char *there = *end == '\t' ? end + 1 : end;
+    size_t length = strcspn(there, "\n");
+    write_labels(&run->labels, labels, sizeof labels);
+    if (sample != run->sample) {
+        say("%s is there as a run with --sample %lu: it stays as it is", run->path, sample);
+        return FAILED;
+    }
+    if (run->labels.count && (strlen(labels) != length || strncmp(there, labels, length) != 0)) {
+        say("%s is there as a run with other labels: they stay as they are", run->path);
+        return FAILED;
+    }
+    return DONE;
+}
+
+/* A pass: what is not there is sent. */
+
+static void begin_fills(struct load *load, struct sender *sender)
+{
+    for (size_t i = 0; i < TABLES; ++i) {
+        struct fill *fill = &load->fills[i];
+        fill->table = &tables[i];
+        fill->names = &load->run.names;
+        fill->sender = sender;
+        fill->most = i == TABLE_KERNELS ? KERNELS_A_BLOCK : ROWS_A_BLOCK;
+        fill->made.count = 0;
+        fill->failed = false;
+        fill->wrong = 0;
+        block_free(fill->block);
+        fill->block = NULL;
+    }
+}
+
+static rtl_status_t fill_all(struct load *load)
+{
+    struct run *run = &load->run;
+    struct fill *fills = load->fills;
+    rtl_status_t status = rows_kernels(run, fills);
+    if (status == RTL_OK)
+        status = rows_launches(run, &fills[TABLE_LAUNCHES]);
+    if (status == RTL_OK)
+        status = rows_collectives(run, &fills[TABLE_COLLECTIVES]);
+    if (status == RTL_OK)
+        status = rows_losses(run, &fills[TABLE_LOSSES]);
+    for (size_t i = TABLE_KERNELS; status == RTL_OK && i < TABLES; ++i)
+        (void)fill_end(&fills[i]);
+    return status;
+}
+
+/* Those of the run itself: block 0 says that it has begun, block 1 that it is whole. */
+static enum outcome send_run(struct load *load, bool complete)
+{
+    struct fill *fill = &load->fills[TABLE_RUNS];
+    struct sent sent;
+    struct sender *sender = send_begin(&load->urls[0], &load->there, load->run.id, 1, load->lock);
+    begin_fills(load, sender);
+    fill->there.count = 0;
+    if (complete)
+        block_rows_set(&fill->made, 0, 1);
+    rtl_status_t status = rows_runs(&load->run, complete, fill);
+    if (status == RTL_OK)
+        (void)fill_end(fill);
+    send_end(sender, &sent);
+    if (status != RTL_OK) {
+        (void)open_failed(load->run.trace, load->run.path);
+        return FAILED;
+    }
+    return sent.failed == SERVER_FINE ? DONE : went_wrong(load, sent.failed, sent.error);
+}
+
+static uint64_t rows_made(const struct load *load)
+{
+    uint64_t rows = 0;
+    for (size_t i = TABLE_KERNELS; i < TABLES; ++i)
+        for (size_t k = 0; k < load->fills[i].made.count; ++k)
+            rows += load->fills[i].made.rows[k];
+    return rows;
+}
+
+static enum outcome send_rows(struct load *load)
+{
+    struct sent sent;
+    struct sender *sender =
+        send_begin(&load->urls[0], &load->there, load->run.id, load->jobs, load->lock);
+    begin_fills(load, sender);
+    rtl_status_t status = fill_all(load);
+    send_end(sender, &sent);
+    load->rows = rows_made(load);
+    load->sent_rows += sent.rows;
+    load->sent_bytes += sent.bytes;
+    if (sent.rows)
+        went_right(load);
+    if (status != RTL_OK) {
+        (void)open_failed(load->run.trace, load->run.path);
+        return FAILED;
+    }
+    for (size_t i = TABLE_KERNELS; i < TABLES; ++i)
+        if (load->fills[i].wrong) {
+            say_wrong(load, &tables[i], (size_t)load->fills[i].wrong - 1);
+            return FAILED;
+        }
+    return sent.failed == SERVER_FINE ? DONE : went_wrong(load, sent.failed, sent.error);
+}
+
+static enum outcome read_there(struct load *load)
+{
+    enum outcome outcome = DONE;
+    for (size_t i = TABLE_KERNELS; i < TABLES && outcome == DONE; ++i)
+        outcome = read_blocks(load, &tables[i], &load->fills[i].there);
+    return outcome;
+}
+
+/* Whether the server has what was made, and nothing else. A block that is not there after all (the
+ * server lost it when its machine went down) is sent again. */
+static enum outcome verify(struct load *load)
+{
+    enum outcome outcome = read_there(load);
+    for (size_t i = TABLE_KERNELS; i < TABLES && outcome == DONE; ++i) {
+        const struct block_rows *there = &load->fills[i].there;
+        const struct block_rows *made = &load->fills[i].made;
+        for (size_t k = 0; k < there->count || k < made->count; ++k) {
+            uint64_t has = k < there->count ? there->rows[k] : 0;
+            uint64_t needs = k < made->count ? made->rows[k] : 0;
+            if (has == needs)
+                continue;
+            if (has == 0)
+                return went_wrong(load, SERVER_LATER, "the server does not have what it has taken");
+            say_wrong(load, &tables[i], k);
+            return FAILED;
+        }
+    }
+    return outcome;
+}
+
+static enum outcome locked_pass(struct load *load)
+{
+    bool any = false;
+    bool complete = false;
+    enum outcome outcome = await_others(load);
+    if (outcome == DONE)
+        outcome = check_run(load, &any, &complete);
+    if (outcome == DONE && complete)
+        return ALL_THERE;
+    if (outcome == DONE && !any)
+        outcome = send_run(load, false);
+    if (outcome == DONE)
+        outcome = read_there(load);
+    if (outcome == DONE)
+        outcome = send_rows(load);
+    if (outcome == DONE)
+        outcome = verify(load);
+    if (outcome == DONE)
+        outcome = send_run(load, true);
+    return outcome;
+}
+
+static enum outcome pass(struct load *load)
+{
+    switch (lock_take(&load->servers[0], load->run.id, &load->lock)) {
+    case LOCK_OTHERS:
+        return went_wrong(load, SERVER_LATER, "the run is being loaded by somebody else");
+    case LOCK_FAILED:
+        return server_failed(load);
+    default:
+        break;
+    }
+    enum outcome outcome = locked_pass(load);
+    lock_give_back(load->lock);
+    load->lock = NULL;
+    return outcome;
+}
+
+static enum outcome load_run(struct load *load)
+{
+    enum outcome outcome;
+    went_right(load);
+    do
+        outcome = pass(load);
+    while (outcome == AGAIN);
+    return outcome;
+}
+
+/* What was done. */
+
+static void tell(const struct load *load, enum outcome outcome)
+{
+    const struct run *run = &load->run;
+    if (outcome == ALL_THERE)
+        (void)printf("%s: run %" PRIu64 " is all there already\n", run->path, run->id);
+    else
+        (void)printf("%s: run %" PRIu64 ", %s; %s sent, in %s\n", run->path, run->id,
+                     show_things(load->rows, "row").text, show_count(load->sent_rows).text,
+                     show_bytes(load->sent_bytes).text);
+}
+
+static int load_one(struct load *load, const char *path)
+{
+    struct run *run = &load->run;
+    struct labels labels = run->labels;
+    *run = (struct run){.path = path,
+                        .labels = labels,
+                        .sample = load->options->sample ? load->options->sample : 1,
+                        .trace = open_trace(path)};
+    memset(load->fills, 0, sizeof load->fills);
+    load->sent_rows = load->sent_bytes = 0;
+    int status = run->trace ? run_begin(run) : EXIT_USAGE;
+    if (status == EXIT_FINE) {
+        enum outcome outcome = load_run(load);
+        status = outcome == FAILED ? EXIT_USAGE : EXIT_FINE;
+        if (status == EXIT_FINE)
+            tell(load, outcome);
+    }
+    for (size_t i = 0; i < TABLES; ++i)
+        fill_free(&load->fills[i]);
+    run_free(run);
+    rtlTraceClose(run->trace);
+    return status;
+}
+
+/* Servers and labels. */
+
+static int open_servers(struct load *load)
+{
+    const struct load_options *options = load->options;
+    load->urls = memory_new(options->url_count, sizeof *load->urls);
+    load->servers = memory_new(options->url_count, sizeof *load->servers);
+    for (unsigned i = 0; i < options->url_count; ++i) {
+        if (url_read(options->urls[i], &load->urls[i]) != EXIT_FINE)
+            return EXIT_USAGE;
+        load->servers[i] = server_open(&load->urls[i]);
+    }
+    const struct tables_wish wish = {.cluster = options->cluster, .ttl_days = options->ttl_days};
+    int status = server_begin();
+    return status == EXIT_FINE ? tables_make(load->servers, options->url_count, &wish, &load->there)
+                               : status;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Sorted, so that their order on the command line does not matter. */
+static int take_labels(struct load *load, const struct load_options *options)
+{
+    struct labels *labels = &load->run.labels;
+    char **texts = load->labels = memory_new(options->label_count, sizeof *texts);
+    labels->keys = memory_new(options->label_count, sizeof *labels->keys);
+    labels->values = memory_new(options->label_count, sizeof *labels->values);
+    for (unsigned i = 0; i < options->label_count; ++i)
+        texts[i] = strdup(options->labels[i]);
+    qsort(texts, options->label_count, sizeof *texts, by_key);
+    int status = EXIT_FINE;
+    for (unsigned i = 0; i < options->label_count && status == EXIT_FINE; ++i) {
+        char *value = strchr(texts[i], '=');
+        if (!value || value == texts[i]) {
+            status = say_fail(EXIT_USAGE, "--label is KEY=VALUE, not '%s'", texts[i]);
+            break;
+        }
+        *value = 0;
+        labels->keys[i] = texts[i];
+        labels->values[i] = value + 1;
+        if (i && strcmp(labels->keys[i - 1], labels->keys[i]) == 0)
+            status = say_fail(EXIT_USAGE, "--label %s is given twice", labels->keys[i]);
+    }
+    labels->count = options->label_count;
+    return status;
+}
+
+static void close_all(struct load *load)
+{
+    struct labels *labels = &load->run.labels;
+    for (unsigned i = 0; load->servers && i < load->options->url_count; ++i)
+        server_close(&load->servers[i]);
+    for (unsigned i = 0; load->labels && i < load->options->label_count; ++i)
+        free(load->labels[i]);
+    free(load->labels);
+    free(load->servers);
+    free(load->urls);
+    free((void *)labels->keys);
+    free((void *)labels->values);
+}
+
+int load_traces(const char *const *paths, unsigned count, const struct load_options *options)
+{
+    static struct load load;
+    load = (struct load){.options = options, .jobs = options->jobs ? options->jobs : LOAD_JOBS};
+    int status = take_labels(&load, options);
+    if (status == EXIT_FINE)
+        status = open_servers(&load);
+    for (unsigned i = 0; i < count && status == EXIT_FINE; ++i)
+        status = load_one(&load, paths[i]);
+    close_all(&load);
+    return status;
+}

@@ -1,0 +1,40 @@
+/**
+ * Questions: SQL in files, in which names in braces stand for what the command line says.
+ */
+#ifndef RTL_TOOLS_FLEET_QUESTION_H
+#define RTL_TOOLS_FLEET_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What runs are wanted: KEY=VALUE of a label, or run=, host=, rank=, trace=, from=, to=; all hold.
+ */
+struct question_runs {
+    const char **words;
+    unsigned count;
+};
+
+/** The command line's part in a question. */
+struct question_words {
+    struct question_runs runs, before, after;
+    uint64_t from, to;  /**< ns since 1970; to UINT64_MAX: no end */
+    const char *kernel; /**< part of a name, NULL: any */
+    unsigned top;
+};
+
+/** The text of a question, NULL when a sentence has been said. It is looked for in `folder` (NULL:
+ * not given), then where RTL is installed. The caller frees it. */
+char *question_read(const char *folder, const char *name);
+
+/** Lists questions on stdout: each with its title. EXIT_FINE, or EXIT_USAGE with a sentence. */
+int question_list(const char *folder);
+
+/** The question with what the words say; the caller frees it. NULL when a sentence has been said.
+ * Texts of the command line come into it as literals of SQL, so that they mean nothing else. */
+char *question_fill(const char *name, const char *text, const struct question_words *words);
+
+/** Reads "2026-11-28", "2026-11-28 16:30" or "2026-11-28T16:30:05", of UTC. False: it is none. */
+bool question_time(const char *text, uint64_t *ns);
+
+#endif

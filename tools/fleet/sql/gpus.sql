@@ -1,0 +1,17 @@
+-- title: the slowest GPUs: time of their kernels, against what those of the same names take on average everywhere
+SELECT host, gpu, sum(total) / sum(times * everywhere) - 1 AS slower_share, sum(total) AS total_ns, sum(times) AS calls
+FROM (
+    SELECT host, gpu, name, sum(sum) AS total, sum(count) AS times
+    FROM rtl_kernel_stats
+    WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
+    GROUP BY host, gpu, name
+)
+ANY INNER JOIN (
+    SELECT name, sum(sum) / sum(count) AS everywhere
+    FROM rtl_kernel_stats
+    WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
+    GROUP BY name
+) USING name
+GROUP BY host, gpu
+ORDER BY slower_share DESC, host, gpu
+LIMIT {top}

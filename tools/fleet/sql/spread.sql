@@ -1,0 +1,13 @@
+-- title: kernels that differ most from GPU to GPU
+SELECT count() AS gpus, avg(mean) AS mean_ns, stddevPop(mean) / avg(mean) AS deviation_share, min(mean) AS least_ns,
+    max(mean) AS most_ns, argMax(where_, mean) AS slowest, name
+FROM (
+    SELECT name, concat(toString(host), ' GPU ', toString(gpu)) AS where_, sum(sum) / sum(count) AS mean
+    FROM rtl_kernel_stats
+    WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
+    GROUP BY name, where_
+)
+GROUP BY name
+HAVING gpus > 1
+ORDER BY deviation_share DESC, name
+LIMIT {top}
