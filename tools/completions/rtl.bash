@@ -92,7 +92,7 @@ _rtl() {
         export) options+=" --format --output --force --per-rank --split-size --table --gzip --no-counters --detail --page-size --families$filters" ;;
         view) options+=" --output --force --no-open --browser --port --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
-        merge) options+=" --align --output --force --json" ;;
+        merge) options+=" --align --output --force --resume --json" ;;
         ranges) options+=" --top --each --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --json --gpu$processes$times" ;;
