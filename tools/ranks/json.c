@@ -38,7 +38,9 @@ static json_t *rank_json(const struct ranks *ranks, struct rank *rank)
         open_number(rank->duration.total), "slowest", open_number(rank->slowest));
     bool told = ranks->collectives;
     set(object, "collective_ns", told ? open_number(rank->collective) : json_null());
+    set(object, "exposed_ns", told ? open_number(rank->exposed) : json_null());
     set(object, "waited_ns", told ? open_number(rank->waited) : json_null());
+    set(object, "waited_for_host_ns", told ? open_number(rank->waited_for_host) : json_null());
     set(object, "made_wait_ns", told ? open_number(rank->made_wait) : json_null());
     set(object, "waits", told ? waits_json(ranks, rank) : json_null());
     return object;
@@ -50,17 +52,41 @@ static json_t *step_json(const struct ranks *ranks, size_t step)
     json_t *list = json_array();
     for (size_t i = 0; i < ranks->count; ++i) {
         const struct rank_step *own = &ranks->list[i].steps[ranks->list[i].first + step];
-        (void)json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "process",
+        (void)json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "process",
                                                     open_number(ranks->list[i].process->process),
                                                     "start_ns", open_number(own->begin), "end_ns",
                                                     open_number(own->end), "collective_ns",
-                                                    open_number(own->collective)));
+                                                    open_number(own->collective), "exposed_ns",
+                                                    open_number(own->exposed)));
     }
     return json_pack(
         "{s:o, s:o, s:o, s:o}", "step", open_number(ranks->before + step + 1), "slowest",
         judged->slowest == RANKS_NONE ? json_null()
                                       : open_number(ranks->list[judged->slowest].process->process),
         "waited_ns", ranks->collectives ? open_number(judged->waited) : json_null(), "ranks", list);
+}
+
+static json_t *hosts_json(const struct ranks *ranks)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < ranks->hosts; ++i) {
+        const struct ranks_host *host = &ranks->host_list[i];
+        json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "host", open_text(host->name), "ranks",
+                                   open_number(host->ranks), "total_ns", open_number(host->total),
+                                   "slowest", open_number(host->slowest));
+        const struct {
+            const char *key;
+            uint64_t ns;
+        } times[] = {{"collective_ns", host->collective},
+                     {"exposed_ns", host->exposed},
+                     {"waited_ns", host->waited},
+                     {"waited_for_host_ns", host->waited_for_host},
+                     {"made_wait_ns", host->made_wait}};
+        for (size_t k = 0; k < sizeof times / sizeof times[0]; ++k)
+            set(object, times[k].key, ranks->collectives ? open_number(times[k].ns) : json_null());
+        (void)json_array_append_new(list, object);
+    }
+    return list;
 }
 
 int ranks_show_json(const struct ranks_view *view)
@@ -78,6 +104,7 @@ int ranks_show_json(const struct ranks_view *view)
         selection_json(view->selection, ranks->step_count, ranks->all, "step"));
     set(object, "hosts_error_ns",
         ranks->hosts_error >= 0 ? open_number((uint64_t)ranks->hosts_error) : json_null());
+    set(object, "hosts", hosts_json(ranks));
     if (view->list) {
         json_t *steps = json_array();
         for (size_t i = 0; i < ranks->step_count; ++i)

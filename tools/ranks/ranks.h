@@ -22,6 +22,7 @@
 struct rank_step {
     uint64_t begin, end;
     uint64_t collective;  /**< of it, with a collective running */
+    uint64_t exposed;     /**< of that, with nothing that computes beside it on its GPU */
     uint32_t collectives; /**< that began in it */
     uint64_t last;        /**< end of the last of these; 0: it has none */
     const char *name;     /**< of the collective that it is; NULL: it is not made of one */
@@ -34,10 +35,11 @@ struct rank {
     size_t first; /**< the first that is compared */
     /* Of those that are compared. */
     struct stats duration;
-    uint64_t collective, waited;
-    size_t slowest;     /**< steps in which this rank was */
-    uint64_t made_wait; /**< in those, the other ranks together */
-    uint64_t *waits;    /**< by rank that it waited for, ns */
+    uint64_t collective, exposed, waited;
+    uint64_t waited_for_host; /**< of `waited`: until the last rank of its host had come */
+    size_t slowest;           /**< steps in which this rank was */
+    uint64_t made_wait;       /**< in those, the other ranks together */
+    uint64_t *waits;          /**< by rank that it waited for, ns */
     size_t *waits_steps;
 };
 
@@ -46,6 +48,13 @@ struct ranks_step {
     size_t slowest;           /**< place of the rank, RANKS_NONE: it cannot be told */
     uint64_t waited, longest; /**< all ranks together, the one that waited longest */
     size_t longest_rank;
+};
+
+/** The ranks of a host together. */
+struct ranks_host {
+    const char *name;
+    size_t ranks, slowest;
+    uint64_t total, collective, exposed, waited, waited_for_host, made_wait;
 };
 
 struct ranks {
@@ -59,6 +68,7 @@ struct ranks {
                          not belong together: their hosts have no clock in common */
     size_t hosts;
     int64_t hosts_error; /**< as rtl_hosts_error has it */
+    struct ranks_host *host_list; /**< of them, in the order of their first ranks */
     size_t without; /**< processes with kernels and without steps, or with fewer than another one of
                          the same rank */
     struct ranks_step *steps; /**< those that are compared */

@@ -2,6 +2,7 @@
 #include "ranks/ranks.h"
 
 #include "analysis/collectives.h"
+#include "analysis/hidden.h"
 #include "analysis/steps_measure.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -16,9 +17,16 @@
 
 /* A rank while its kernels come. */
 struct place {
-    size_t rank;    /* RANKS_NONE: the process is none */
-    size_t step;    /* the one at hand */
-    uint64_t until; /* end of its last collective */
+    size_t rank;          /* RANKS_NONE: the process is none */
+    size_t step;          /* the one at hand */
+    uint64_t until;       /* end of its last collective */
+    struct piece *pieces; /* of its collectives that nothing hides */
+    size_t count, room;
+};
+
+struct piece {
+    struct exposed time;
+    size_t step;
 };
 
 struct reading {
@@ -29,6 +37,7 @@ struct reading {
     const rtl_process_t *processes;
     size_t process_count;
     struct place *places; /* by process, as the trace lists them */
+    struct hidden hidden;
 };
 
 static struct rank *add_rank(struct ranks *ranks, const rtl_process_t *process)
@@ -108,8 +117,50 @@ static int read_steps(struct reading *reading, const char *path, struct steps_ch
 
 /* Collectives. */
 
+/* Keeps what nothing hides of a collective. Those of several GPUs may run at once. */
+static void expose(const struct reading *reading, struct place *place,
+                   const struct collective *kernel, uint64_t from, uint64_t to, size_t step)
+{
+    struct exposed time;
+    while (hidden_next(&reading->hidden, kernel->process, kernel->gpu, from, to, &time)) {
+        if (place->count == place->room) {
+            place->room = place->room ? 2 * place->room : 64;
+            place->pieces = memory_grown(place->pieces, place->room, sizeof *place->pieces);
+        }
+        place->pieces[place->count++] = (struct piece){time, step};
+        from = time.end;
+    }
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct piece *a = left;
+    const struct piece *b = right;
+    return (a->time.start > b->time.start) - (a->time.start < b->time.start);
+}
+
+/* Adds them to the rank's steps, which have no time in common, and frees them. */
+static void add_exposed(struct rank *rank, struct place *place)
+{
+    uint64_t until = 0;
+    if (place->count)
+        qsort(place->pieces, place->count, sizeof *place->pieces, by_start);
+    for (size_t i = 0; i < place->count; ++i) {
+        const struct exposed *time = &place->pieces[i].time;
+        uint64_t start = time->start > until ? time->start : until;
+        if (time->end <= start)
+            continue;
+        rank->steps[place->pieces[i].step].exposed += time->end - start;
+        until = time->end;
+    }
+    free(place->pieces);
+    place->pieces = NULL;
+    place->count = place->room = 0;
+}
+
 /* Adds what a collective took of the steps that are there. */
-static void add_to_steps(struct rank *rank, struct place *place, const struct collective *kernel)
+static void add_to_steps(const struct reading *reading, struct rank *rank, struct place *place,
+                         const struct collective *kernel)
 {
     while (place->step < rank->count && rank->steps[place->step].end <= kernel->start)
         ++place->step;
@@ -119,6 +170,7 @@ static void add_to_steps(struct rank *rank, struct place *place, const struct co
     uint64_t start = kernel->start > place->until ? kernel->start : place->until;
     uint64_t end = kernel->end < step->end ? kernel->end : step->end;
     step->collective += end > start ? end - start : 0;
+    expose(reading, place, kernel, kernel->start, end, place->step);
     ++step->collectives;
     step->last = kernel->end > step->last ? kernel->end : step->last;
     place->until = end > place->until ? end : place->until;
@@ -126,7 +178,8 @@ static void add_to_steps(struct rank *rank, struct place *place, const struct co
 
 /* Makes a step of a collective: from the end of the one before. Before the first nobody knows how
  * long the rank has been at it. */
-static void add_as_step(struct rank *rank, struct place *place, const struct collective *kernel)
+static void add_as_step(const struct reading *reading, struct rank *rank, struct place *place,
+                        const struct collective *kernel)
 {
     uint64_t begin = rank->count ? rank->steps[rank->count - 1].end : kernel->start;
     uint64_t end = kernel->end > begin ? kernel->end : begin;
@@ -137,6 +190,7 @@ static void add_as_step(struct rank *rank, struct place *place, const struct col
                                        .collectives = 1,
                                        .last = end,
                                        .name = kernel->name});
+    expose(reading, place, kernel, start, end, rank->count - 1);
     place->until = end;
 }
 
@@ -154,9 +208,9 @@ static void take_kernel(struct reading *reading, const struct collective *kernel
     if (place->rank == RANKS_NONE)
         return;
     if (ranks->by_steps)
-        add_to_steps(&ranks->list[place->rank], place, kernel);
+        add_to_steps(reading, &ranks->list[place->rank], place, kernel);
     else
-        add_as_step(&ranks->list[place->rank], place, kernel);
+        add_as_step(reading, &ranks->list[place->rank], place, kernel);
 }
 
 /* Those in which no rank waits for all others: what sends may end before the others have come. */
@@ -169,6 +223,12 @@ static bool is_one_sided(const char *name)
     return false;
 }
 
+/* What moves data hides no other such kernel. */
+static bool computes(void *rules, const char *name)
+{
+    return strcmp(family_of(rules, name), COLLECTIVE) != 0;
+}
+
 static bool is_collective(void *rules, const char *name)
 {
     return strcmp(family_of(rules, name), COLLECTIVE) == 0 && !is_one_sided(name);
@@ -177,6 +237,7 @@ static bool is_collective(void *rules, const char *name)
 static rtl_status_t read_collectives(struct reading *reading)
 {
     const struct collectives_wanted wanted = {is_collective, reading->rules};
+    const struct collectives_wanted hides = {computes, reading->rules};
     struct collective *list;
     size_t count;
     for (size_t i = 0; i < reading->process_count; ++i)
@@ -184,8 +245,14 @@ static rtl_status_t read_collectives(struct reading *reading)
     for (size_t i = 0; i < reading->ranks->count; ++i)
         reading->places[reading->ranks->list[i].process - reading->processes].rank = i;
     rtl_status_t status = collectives_read(reading->trace, &wanted, &list, &count);
-    for (size_t i = 0; i < count; ++i)
+    if (status == RTL_OK)
+        status = hidden_read(reading->trace, list, count, &hides, &reading->hidden);
+    for (size_t i = 0; i < count && status == RTL_OK; ++i)
         take_kernel(reading, &list[i]);
+    for (size_t i = 0; i < reading->process_count; ++i)
+        if (reading->places[i].rank != RANKS_NONE)
+            add_exposed(&reading->ranks->list[reading->places[i].rank], &reading->places[i]);
+    hidden_free(&reading->hidden);
     free(list);
     return status;
 }
@@ -328,6 +395,7 @@ void ranks_free(struct ranks *ranks)
     for (size_t i = 0; i < ranks->count; ++i)
         free_rank(&ranks->list[i]);
     free(ranks->list);
+    free(ranks->host_list);
     free(ranks->steps);
     *ranks = (struct ranks){0};
 }
