@@ -1,5 +1,5 @@
 /* rtl ranks: the text. */
-#include "ranks/ranks.h"
+#include "ranks/view.h"
 
 #include "common/command.h"
 #include "common/memory.h"
@@ -94,16 +94,6 @@ static void show_left_out(const struct ranks *ranks)
             "  no rank waits for another one in collectives, as far as their steps tell\n");
 }
 
-/* The rank that one waited for most; RANKS_NONE: for none. */
-static size_t waited_for(const struct ranks *ranks, size_t rank)
-{
-    size_t most = 0;
-    const uint64_t *waits = ranks->list[rank].waits;
-    for (size_t i = 1; i < ranks->count; ++i)
-        most = waits[i] > waits[most] ? i : most;
-    return waits[most] ? most : RANKS_NONE;
-}
-
 static struct table *new_table(const struct ranks *ranks)
 {
     static const char *const heads[] = {"p50", "p90", "p99", "slowest in"};
@@ -123,7 +113,7 @@ static struct table *new_table(const struct ranks *ranks)
 
 static void show_last(struct table *table, const struct ranks *ranks, size_t rank)
 {
-    size_t most = waited_for(ranks, rank);
+    size_t most = ranks_waited_for(ranks, rank);
     if (ranks->hosts > 1 || !ranks->collectives)
         table_cell(table, ranks->list[rank].process->host);
     else

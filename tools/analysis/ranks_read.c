@@ -1,5 +1,5 @@
 /* The steps of each rank, and how long it was in collectives. */
-#include "ranks/ranks.h"
+#include "analysis/ranks.h"
 
 #include "analysis/collectives.h"
 #include "analysis/hidden.h"
@@ -7,7 +7,6 @@
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
-#include "common/say.h"
 #include "store/exchanges.h"
 
 #include <stdlib.h>
@@ -332,7 +331,7 @@ static rtl_status_t count_processes(const struct reading *reading, size_t *count
     for (size_t i = 0; status == RTL_OK && i < queue_count; ++i) {
         size_t at = place_of(reading, queues[i].process);
         if (at == RANKS_NONE || seen[at] || queues[i].kernels == 0 ||
-            !selection_has_process(reading->selection, queues[i].process))
+            !(!reading->selection || selection_has_process(reading->selection, queues[i].process)))
             continue;
         seen[at] = true;
         ++*count;
@@ -354,16 +353,43 @@ static size_t count_hosts(const struct ranks *ranks)
     return hosts;
 }
 
-static int refuse(const char *path, const struct selection *selection, const struct ranks *ranks)
+/* Once the steps are there, or each collective is to be one. */
+static rtl_status_t read_rest(struct reading *reading)
 {
-    if (selection_is(selection))
-        return say_fail(EXIT_USAGE, "%s has no steps of two ranks in what the filters leave", path);
-    if (ranks->count == 0)
-        return say_fail(EXIT_USAGE,
-                        "%s has no kernel of a collective: --by says what else makes a step", path);
-    return say_fail(EXIT_USAGE,
-                    "%s has steps of one %s alone: 'rtl merge' makes one trace of those of several",
-                    path, ranks->labelled ? "rank" : "process");
+    struct ranks *ranks = reading->ranks;
+    size_t processes = 0;
+    rtl_status_t status = read_collectives(reading);
+    if (status == RTL_OK)
+        status = count_processes(reading, &processes);
+    choose_ranks(ranks);
+    ranks->without = processes > ranks->count ? processes - ranks->count : 0;
+    ranks->hosts = count_hosts(ranks);
+    ranks->hosts_error = rtl_hosts_error(reading->trace);
+    return status;
+}
+
+static rtl_status_t begin(struct reading *reading)
+{
+    rtl_status_t status =
+        rtlTraceProcesses(reading->trace, &reading->processes, &reading->process_count);
+    if (status == RTL_OK)
+        reading->places = memory_new(reading->process_count, sizeof *reading->places);
+    return status;
+}
+
+rtl_status_t ranks_of_steps(rtl_trace_t *trace, const struct steps *steps,
+                            struct family_rules *rules, struct ranks *ranks)
+{
+    struct reading reading = {.trace = trace, .rules = rules, .ranks = ranks};
+    ranks->by_steps = steps->count > 0;
+    ranks->by = steps->by;
+    rtl_status_t status = begin(&reading);
+    if (status == RTL_OK)
+        take_steps(&reading, steps);
+    if (status == RTL_OK)
+        status = read_rest(&reading);
+    free(reading.places);
+    return status;
 }
 
 int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *selection,
@@ -372,22 +398,13 @@ int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *sel
     struct reading reading = {
         .trace = trace, .selection = selection, .rules = rules, .ranks = ranks};
     ranks->by_steps = by != NULL;
-    if (rtlTraceProcesses(trace, &reading.processes, &reading.process_count) != RTL_OK)
+    if (begin(&reading) != RTL_OK)
         return open_failed(trace, path);
-    reading.places = memory_new(reading.process_count, sizeof *reading.places);
     int status = by ? read_steps(&reading, path, by) : EXIT_FINE;
-    size_t processes = 0;
-    if (status == EXIT_FINE &&
-        (read_collectives(&reading) != RTL_OK || count_processes(&reading, &processes) != RTL_OK))
+    if (status == EXIT_FINE && read_rest(&reading) != RTL_OK)
         status = open_failed(trace, path);
     free(reading.places);
-    if (status != EXIT_FINE)
-        return status;
-    choose_ranks(ranks);
-    ranks->without = processes > ranks->count ? processes - ranks->count : 0;
-    ranks->hosts = count_hosts(ranks);
-    ranks->hosts_error = rtl_hosts_error(trace);
-    return ranks->count < 2 ? refuse(path, selection, ranks) : EXIT_FINE;
+    return status;
 }
 
 void ranks_free(struct ranks *ranks)

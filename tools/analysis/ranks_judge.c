@@ -1,5 +1,5 @@
 /* Which steps of the ranks belong together, and who waited in them for whom. */
-#include "ranks/ranks.h"
+#include "analysis/ranks.h"
 
 #include "common/memory.h"
 
@@ -233,6 +233,15 @@ void ranks_judge(struct ranks *ranks, uint64_t from, uint64_t to)
         judge_step(ranks, numbers, i);
     add_hosts(ranks);
     free(numbers);
+}
+
+size_t ranks_waited_for(const struct ranks *ranks, size_t rank)
+{
+    size_t most = 0;
+    const uint64_t *waits = ranks->list[rank].waits;
+    for (size_t i = 1; i < ranks->count; ++i)
+        most = waits[i] > waits[most] ? i : most;
+    return waits[most] ? most : RANKS_NONE;
 }
 
 size_t ranks_worst(const struct ranks *ranks, size_t *places, size_t most)
