@@ -4,12 +4,12 @@
 source "$(dirname "$0")/lib.sh"
 seed=${RTL_TEST_SEED:-$$}
 echo "seed: RTL_TEST_SEED=$seed"
-for job in "2 1" "3 2" "6 3" "1 1"; do
-    read -r ranks hosts <<<"$job"
-    "$bin/ranks_exposed" made.db $((seed += 1)) "$ranks" "$hosts" >truth || fail "there is no trace"
+for job in "2 1 2" "3 2 1" "6 3 2" "4 1 1" "1 1 2"; do
+    read -r ranks hosts gpus <<<"$job"
+    "$bin/ranks_exposed" made.db $((seed += 1)) "$ranks" "$hosts" "$gpus" >truth || fail "there is no trace"
     if [ "$ranks" = 1 ]; then
         "$rtl" ranks --by collectives made.db >one.out 2>one.err && fail "one rank is compared"
         continue
     fi
-    /usr/bin/python3 "$here/ranks_exposed.py" "$rtl" made.db truth "$hosts" || fail "$ranks ranks on $hosts hosts"
+    /usr/bin/python3 "$here/ranks_exposed.py" "$rtl" made.db truth "$hosts" || fail "$ranks ranks of $gpus GPUs on $hosts hosts"
 done

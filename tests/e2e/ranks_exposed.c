@@ -1,10 +1,10 @@
 /*
- * ranks_exposed FILE SEED RANKS HOSTS: writes the trace of a job, and prints what its collectives
- * cost: a row for each rank and collective, with how long it ran since the one before had ended,
- * and for how much of that nothing that computes ran on its GPU.
+ * ranks_exposed FILE SEED RANKS HOSTS [GPUS]: writes the trace of a job, and prints what its
+ * collectives cost: a row for each rank and collective, with how long it ran since the one before
+ * had ended, and for how much of that nothing that computes ran on its GPU.
  *
- * Each rank has two GPUs with two queues each. Kernels begin and end at random, beside and over
- * each other. What is printed is counted nanosecond by nanosecond.
+ * Each rank has GPUS (2, or 1) with four queues together. Kernels begin and end at random, beside
+ * and over each other. What is printed is counted nanosecond by nanosecond.
  */
 #include "store/writer.h"
 
@@ -30,6 +30,7 @@ struct kernel {
 
 static struct rtl_writer *writer;
 static uint64_t state;
+static uint32_t gpus = GPUS;
 
 /* SplitMix64 (Steele, Lea and Flood 2014), below `most`. */
 static uint32_t below(uint32_t most)
@@ -56,7 +57,7 @@ static uint32_t define(uint32_t rank, uint32_t host)
                                           .host_length = (uint16_t)host_length,
                                           .rank_length = (uint16_t)rank_length};
     uint32_t process = rtl_writer_process(writer, &body, text);
-    for (uint32_t gpu = 0; gpu < GPUS; gpu++) {
+    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
         const struct rtl_wire_agent agent = {.agent = gpu,
                                              .gpu = gpu,
                                              .clock_hz = 1000000000,
@@ -72,7 +73,7 @@ static uint32_t define(uint32_t rank, uint32_t host)
     }
     for (uint32_t i = 0; i < QUEUES; i++) {
         const struct rtl_wire_queue queue = {
-            .queue = i, .agent = i % GPUS, .size = 1024, .interception = RTL_INTERPOSED};
+            .queue = i, .agent = i % gpus, .size = 1024, .interception = RTL_INTERPOSED};
         rtl_writer_queue(writer, process, &queue);
     }
     for (uint32_t i = 0; i < NAMES; i++) {
@@ -110,7 +111,7 @@ static struct kernel next(uint32_t number)
         kernel.start = below(LENGTH - 1000);
         kernel.end = kernel.start + below(below(8) ? 200 : 900);
     }
-    kernel.gpu = kernel.queue % GPUS;
+    kernel.gpu = kernel.queue % gpus;
     return kernel;
 }
 
@@ -143,12 +144,13 @@ static void run(uint32_t rank, uint32_t process)
 int main(int argc, char **argv)
 {
     char error[512] = "";
-    if (argc != 5) {
-        (void)fprintf(stderr, "usage: ranks_exposed FILE SEED RANKS HOSTS\n");
+    if (argc < 5 || argc > 6) {
+        (void)fprintf(stderr, "usage: ranks_exposed FILE SEED RANKS HOSTS [GPUS]\n");
         return 2;
     }
     uint32_t ranks = (uint32_t)strtoul(argv[3], NULL, 10);
     uint32_t hosts = (uint32_t)strtoul(argv[4], NULL, 10);
+    gpus = argc > 5 && strcmp(argv[5], "1") == 0 ? 1 : GPUS;
     const struct rtl_writer_options options = {.command = "job", .replace = true};
     state = strtoull(argv[2], NULL, 10);
     writer = rtl_writer_open(argv[1], &options, error, sizeof error);

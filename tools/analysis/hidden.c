@@ -13,6 +13,12 @@ struct intervals {
     size_t count, capacity;
 };
 
+/* What was found in a chunk. */
+struct found {
+    struct intervals others;
+    size_t at; /* of the collectives, the first that ends behind the last kernel's start */
+};
+
 struct hidden_gpu {
     uint32_t process, gpu;
     struct intervals collectives; /* sorted, joined */
@@ -32,21 +38,33 @@ static void append(struct intervals *list, uint64_t start, uint64_t end)
         list->capacity = list->capacity ? 2 * list->capacity : 64;
         list->items = memory_grown(list->items, list->capacity, sizeof *list->items);
     }
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is room, so there are items
     list->items[list->count++] = (struct rtl_interval){start, end};
 }
 
 static void join(struct intervals *list)
 {
-    rtl_intervals_sort(list->items, list->count);
+    bool sorted = true;
+    for (size_t i = 1; i < list->count && sorted; ++i)
+        sorted = list->items[i - 1].start <= list->items[i].start;
+    if (!sorted)
+        rtl_intervals_sort(list->items, list->count);
     list->count = rtl_intervals_join(list->items, list->count);
 }
 
 /* They are by process, as collectives come. */
+static size_t first_of(const struct hidden *hidden, uint32_t process)
+{
+    const struct hidden_gpu *gpus = hidden->gpus;
+    size_t at;
+    RTL_LOWER_BOUND(at, hidden->count, gpus[at].process < process);
+    return at;
+}
+
 static struct hidden_gpu *gpu_of(const struct hidden *hidden, uint32_t process, uint32_t gpu)
 {
     struct hidden_gpu *gpus = hidden->gpus;
-    size_t at;
-    RTL_LOWER_BOUND(at, hidden->count, gpus[at].process < process);
+    size_t at = first_of(hidden, process);
     while (at < hidden->count && gpus[at].process == process && gpus[at].gpu != gpu)
         ++at;
     return at < hidden->count && gpus[at].process == process ? &gpus[at] : NULL;
@@ -89,11 +107,22 @@ static unsigned choose(void *context, const struct rtl_scan_chunk *chunk)
 
 static bool begin(void *context, const struct rtl_scan_chunk *chunk, void *result)
 {
-    struct intervals *found = result;
-    (void)context;
-    (void)chunk;
-    found->count = 0;
+    const struct reading *reading = context;
+    struct found *found = result;
+    found->others.count = 0;
+    found->at = first_behind(&gpu_of(reading->hidden, chunk->process, chunk->gpu)->collectives,
+                             chunk->from);
     return true;
+}
+
+/* Whether a kernel overlaps a collective. Starts hardly ever fall. */
+static bool is_beside(const struct intervals *list, size_t *at, uint64_t start, uint64_t end)
+{
+    if (*at && list->items[*at - 1].end > start)
+        *at = first_behind(list, start);
+    while (*at < list->count && list->items[*at].end <= start)
+        ++*at;
+    return *at < list->count && list->items[*at].start < end;
 }
 
 static bool take(void *context, const struct rtl_scan_chunk *chunk, struct rtl_codec_block *block,
@@ -101,19 +130,20 @@ static bool take(void *context, const struct rtl_scan_chunk *chunk, struct rtl_c
 {
     const struct reading *reading = context;
     const struct hidden_gpu *gpu = gpu_of(reading->hidden, chunk->process, chunk->gpu);
-    struct intervals *found = result;
+    struct found *found = result;
+    struct intervals *others = &found->others;
     uint32_t names[RTL_CODEC_BLOCK];
     rtl_scan_names_of(reading->names, chunk, block, names);
     for (uint32_t i = 0; i < block->count; ++i) {
         uint64_t start = block->start[i];
         uint64_t end = block->end[i];
-        struct rtl_interval *last = found->count ? &found->items[found->count - 1] : NULL;
-        if (!reading->hides[names[i]] || !overlaps(&gpu->collectives, start, end))
+        struct rtl_interval *last = others->count ? &others->items[others->count - 1] : NULL;
+        if (!reading->hides[names[i]] || !is_beside(&gpu->collectives, &found->at, start, end))
             continue;
         if (last && start >= last->start && start <= last->end)
             last->end = end > last->end ? end : last->end;
         else
-            append(found, start, end);
+            append(others, start, end);
     }
     return true;
 }
@@ -122,7 +152,7 @@ static rtl_status_t done(void *context, const struct rtl_scan_chunk *chunk, rtl_
                          bool intact, void *result)
 {
     const struct reading *reading = context;
-    const struct intervals *found = result;
+    const struct intervals *found = &((const struct found *)result)->others;
     (void)intact;
     if (status == RTL_E_DAMAGED)
         return rtl_scan_damaged(reading->trace, chunk);
@@ -134,7 +164,7 @@ static rtl_status_t done(void *context, const struct rtl_scan_chunk *chunk, rtl_
 
 static void release(void *result)
 {
-    free(((struct intervals *)result)->items);
+    free(((struct found *)result)->others.items);
 }
 
 static bool *ask(struct rtl_scan_names *names, const struct collectives_wanted *hides)
@@ -159,7 +189,7 @@ rtl_status_t hidden_read(rtl_trace_t *trace, const struct collective *list, size
     struct reading reading = {.trace = trace, .names = rtl_scan_names_new(trace), .hidden = hidden};
     const struct rtl_kernel_scan scan = {.filter = RTL_KERNEL_FILTER_ALL,
                                          .context = &reading,
-                                         .result_size = sizeof(struct intervals),
+                                         .result_size = sizeof(struct found),
                                          .result_free = release,
                                          .choose = choose,
                                          .begin = begin,
@@ -169,8 +199,12 @@ rtl_status_t hidden_read(rtl_trace_t *trace, const struct collective *list, size
         memory_is_short();
     reading.hides = ask(reading.names, hides);
     rtl_status_t status = rtl_scan_kernels(trace, &scan);
-    for (size_t i = 0; i < hidden->count; ++i)
-        join(&hidden->gpus[i].others);
+    for (size_t i = 0; i < hidden->count; ++i) {
+        struct hidden_gpu *gpu = &hidden->gpus[i];
+        join(&gpu->others);
+        free(gpu->collectives.items);
+        gpu->collectives = (struct intervals){0};
+    }
     rtl_scan_names_free(reading.names);
     free(reading.hides);
     return status;
@@ -189,6 +223,15 @@ bool hidden_next(const struct hidden *hidden, uint32_t process, uint32_t gpu, ui
     bool more = others && at < others->count && others->items[at].start < to;
     *exposed = (struct exposed){from, more ? others->items[at].start : to};
     return true;
+}
+
+size_t hidden_gpus(const struct hidden *hidden, uint32_t process)
+{
+    size_t first = first_of(hidden, process);
+    size_t end = first;
+    while (end < hidden->count && hidden->gpus[end].process == process)
+        ++end;
+    return end - first;
 }
 
 void hidden_free(struct hidden *hidden)

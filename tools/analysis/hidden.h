@@ -31,6 +31,9 @@ rtl_status_t hidden_read(rtl_trace_t *trace, const struct collective *list, size
 bool hidden_next(const struct hidden *hidden, uint32_t process, uint32_t gpu, uint64_t from,
                  uint64_t to, struct exposed *exposed);
 
+/** On how many GPUs a process ran collectives. */
+size_t hidden_gpus(const struct hidden *hidden, uint32_t process);
+
 void hidden_free(struct hidden *hidden);
 
 #endif

@@ -116,17 +116,28 @@ static int read_steps(struct reading *reading, const char *path, struct steps_ch
 
 /* Collectives. */
 
-/* Keeps what nothing hides of a collective. Those of several GPUs may run at once. */
-static void expose(const struct reading *reading, struct place *place,
+static void add_piece(struct place *place, const struct exposed *time, size_t step)
+{
+    if (place->count == place->room) {
+        place->room = place->room ? 2 * place->room : 64;
+        place->pieces = memory_grown(place->pieces, place->room, sizeof *place->pieces);
+    }
+    place->pieces[place->count++] = (struct piece){*time, step};
+}
+
+/* Adds what nothing hides of a collective to its step, once the time before `until` is. Those of
+ * several GPUs may run at once, and be hidden on one alone: they are kept. */
+static void expose(const struct reading *reading, struct rank *rank, struct place *place,
                    const struct collective *kernel, uint64_t from, uint64_t to, size_t step)
 {
     struct exposed time;
+    bool alone = hidden_gpus(&reading->hidden, kernel->process) == 1;
+    from = alone && place->until > from ? place->until : from;
     while (hidden_next(&reading->hidden, kernel->process, kernel->gpu, from, to, &time)) {
-        if (place->count == place->room) {
-            place->room = place->room ? 2 * place->room : 64;
-            place->pieces = memory_grown(place->pieces, place->room, sizeof *place->pieces);
-        }
-        place->pieces[place->count++] = (struct piece){time, step};
+        if (alone)
+            rank->steps[step].exposed += time.end - time.start;
+        else
+            add_piece(place, &time, step);
         from = time.end;
     }
 }
@@ -169,7 +180,7 @@ static void add_to_steps(const struct reading *reading, struct rank *rank, struc
     uint64_t start = kernel->start > place->until ? kernel->start : place->until;
     uint64_t end = kernel->end < step->end ? kernel->end : step->end;
     step->collective += end > start ? end - start : 0;
-    expose(reading, place, kernel, kernel->start, end, place->step);
+    expose(reading, rank, place, kernel, kernel->start, end, place->step);
     ++step->collectives;
     step->last = kernel->end > step->last ? kernel->end : step->last;
     place->until = end > place->until ? end : place->until;
@@ -189,7 +200,7 @@ static void add_as_step(const struct reading *reading, struct rank *rank, struct
                                        .collectives = 1,
                                        .last = end,
                                        .name = kernel->name});
-    expose(reading, place, kernel, start, end, rank->count - 1);
+    expose(reading, rank, place, kernel, start, end, rank->count - 1);
     place->until = end;
 }
 
