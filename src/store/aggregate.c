@@ -34,8 +34,9 @@ struct rtl_aggregate {
     struct rtl_aggregate_shapes shapes;
     struct rtl_aggregate_devices devices;
     struct rtl_aggregate_groups groups;
-    struct rtl_list chosen;   /* struct chosen, by device and time */
-    struct rtl_list contexts; /* struct rtl_aggregate_key */
+    struct rtl_aggregate_parts parts; /* instead, where groups are wanted by process */
+    struct rtl_list chosen;           /* struct chosen, by device and time */
+    struct rtl_list contexts;         /* struct rtl_aggregate_key */
     struct rtl_index queue_contexts;
     void *workers[THREADS_MAX]; /* struct rtl_aggregate_worker */
     unsigned threads;
@@ -44,6 +45,11 @@ struct rtl_aggregate {
     size_t next; /* chunk whose result comes next */
     struct recent *recent;
 };
+
+static bool in_parts(const struct rtl_aggregate *aggregate)
+{
+    return aggregate->watch && aggregate->watch->groups;
+}
 
 /* Choosing chunks. */
 
@@ -97,6 +103,9 @@ static rtl_status_t choose(struct rtl_aggregate *aggregate, const struct rtl_chu
         chosen->device = aggregate->devices.queues[queue].device;
     }
     chosen->context = context_of(aggregate, chosen);
+    if (in_parts(aggregate) &&
+        !rtl_aggregate_parts_expect(&aggregate->parts, row->chunk.process, aggregate->groups.most))
+        return RTL_E_MEMORY;
     return chosen->context == RTL_TRACE_NONE ? RTL_E_MEMORY : RTL_OK;
 }
 
@@ -235,18 +244,25 @@ static uint32_t hash_of(const struct rtl_aggregate_key *key, uint32_t shape_grou
     return (hash ^ hash >> 15) % RECENT;
 }
 
+static struct rtl_aggregate_groups *groups_of(struct rtl_aggregate *aggregate, uint32_t process)
+{
+    struct rtl_aggregate_part *part =
+        in_parts(aggregate) ? rtl_aggregate_parts_of(&aggregate->parts, process) : NULL;
+    return part ? &part->groups : &aggregate->groups;
+}
+
 static struct rtl_stat *stat_of(struct rtl_aggregate *aggregate,
                                 const struct rtl_aggregate_key *key, uint32_t shape_group)
 {
     struct recent *recent = &aggregate->recent[hash_of(key, shape_group)];
-    struct rtl_aggregate_group *items = aggregate->groups.list.items;
+    struct rtl_aggregate_groups *groups = groups_of(aggregate, key->process);
+    struct rtl_aggregate_group *items = groups->list.items;
     if (recent->used && recent->shape_group == shape_group && same_key(&recent->key, key))
         return &items[recent->group].stat;
-    struct rtl_aggregate_group *group =
-        rtl_aggregate_group_of(&aggregate->groups, key, shape_group);
+    struct rtl_aggregate_group *group = rtl_aggregate_group_of(groups, key, shape_group);
     if (!group)
         return NULL;
-    items = aggregate->groups.list.items;
+    items = groups->list.items;
     *recent = (struct recent){*key, shape_group, (uint32_t)(group - items), true};
     return &group->stat;
 }
@@ -313,6 +329,29 @@ static rtl_status_t give_shares(const struct rtl_aggregate *aggregate,
     return watch->chunk(watch->context, job->row->number, job->row->chunk.kernels, &stat);
 }
 
+/* After the last chunk of a process. */
+static rtl_status_t give_groups(struct rtl_aggregate *aggregate, struct rtl_aggregate_part *part)
+{
+    struct rtl_aggregate_groups *groups = &part->groups;
+    bool joined = rtl_aggregate_parts_join(part, &aggregate->contexts, aggregate->workers,
+                                           aggregate->threads);
+    aggregate->groups.many |= groups->many;
+    if (!joined)
+        return RTL_E_MEMORY;
+    rtl_status_t status = aggregate->watch->groups(aggregate->watch->context, aggregate,
+                                                   groups->list.items, groups->list.count);
+    rtl_aggregate_groups_free(groups);
+    return status;
+}
+
+static rtl_status_t end_chunk(struct rtl_aggregate *aggregate, const struct chosen *chosen)
+{
+    struct rtl_aggregate_part *part =
+        in_parts(aggregate) ? rtl_aggregate_parts_of(&aggregate->parts, chosen->row->chunk.process)
+                            : NULL;
+    return part && --part->chunks == 0 ? give_groups(aggregate, part) : RTL_OK;
+}
+
 static rtl_status_t take_job(struct rtl_aggregate *aggregate, struct rtl_aggregate_job *job)
 {
     const struct chosen *chosen =
@@ -334,7 +373,7 @@ static rtl_status_t take_job(struct rtl_aggregate *aggregate, struct rtl_aggrega
             add_times(&devices->queue_sweeps[chosen->queue], job, alone, false, chosen->queue_next);
     free(job->intervals);
     job->intervals = NULL;
-    return status;
+    return status == RTL_OK ? end_chunk(aggregate, chosen) : status;
 }
 
 /* Gives all chunks and takes all results, in the same order. */
@@ -366,30 +405,15 @@ static void release_job(void *pointer)
     free(job->shares);
 }
 
-/* A thread's part becomes part of the whole, and goes: there may be many. */
-static bool merge_part(struct rtl_aggregate *aggregate, const struct rtl_aggregate_key *key,
-                       uint32_t group, struct rtl_stat **part)
-{
-    if (!*part)
-        return true;
-    struct rtl_aggregate_group *whole = rtl_aggregate_group_of(&aggregate->groups, key, group);
-    bool merged = whole && rtl_stat_merge(&whole->stat, *part);
-    rtl_stat_free(*part);
-    free(*part);
-    *part = NULL;
-    return merged;
-}
-
 /* What the threads have added up becomes groups. */
 static bool merge_workers(struct rtl_aggregate *aggregate)
 {
     const struct rtl_aggregate_key *keys = aggregate->contexts.items;
     for (unsigned i = 0; i < aggregate->threads; i++) {
-        const struct rtl_aggregate_worker *worker = aggregate->workers[i];
+        struct rtl_aggregate_worker *worker = aggregate->workers[i];
         for (uint32_t context = 0; context < worker->contexts; context++)
-            for (uint32_t group = 0; worker->stats[context] && group < worker->groups; group++)
-                if (!merge_part(aggregate, &keys[context], group, &worker->stats[context][group]))
-                    return false;
+            if (!rtl_aggregate_join(&aggregate->groups, &keys[context], worker, context))
+                return false;
     }
     return true;
 }
@@ -519,6 +543,8 @@ rtl_status_t rtl_aggregate_kernels(rtl_trace_t *trace, const rtl_aggregate_reque
     made->watch = watch;
     rtl_status_t status = make(trace, request, true, made);
     *many = made->groups.many;
+    for (size_t i = 0; i < made->parts.list.count; i++)
+        *many |= ((const struct rtl_aggregate_part *)made->parts.list.items)[i].groups.many;
     if (status == RTL_OK)
         *aggregate = made;
     else
@@ -601,5 +627,6 @@ void rtlAggregateFree(rtl_aggregate_t *aggregate)
     rtl_aggregate_shapes_free(&aggregate->shapes);
     rtl_aggregate_devices_free(&aggregate->devices);
     rtl_aggregate_groups_free(&aggregate->groups);
+    rtl_aggregate_parts_free(&aggregate->parts);
     free(aggregate);
 }

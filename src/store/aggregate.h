@@ -141,8 +141,9 @@ struct rtl_aggregate_groups {
     struct rtl_list list;   /**< struct rtl_aggregate_group */
     struct rtl_index steps; /**< the way from a key to its group */
     uint32_t step_count;
-    uint32_t most; /**< no more groups are made; 0: as many as there are */
-    bool many;     /**< one more would have been needed */
+    uint32_t most;   /**< no more groups are made; 0: as many as there are */
+    uint32_t *among; /**< counts those of several together, which `most` is about; NULL: these */
+    bool many;       /**< one more would have been needed */
     rtl_group_t *given;
 };
 
@@ -160,6 +161,39 @@ struct rtl_aggregate_group *rtl_aggregate_group_of(struct rtl_aggregate_groups *
 bool rtl_aggregate_groups_finish(struct rtl_aggregate_groups *groups,
                                  const struct rtl_aggregate_shapes *shapes, unsigned by);
 void rtl_aggregate_groups_free(struct rtl_aggregate_groups *groups);
+
+/* Groups process by process (aggregate_parts.c). */
+
+/** Those of a process, until all of its chunks have been taken. */
+struct rtl_aggregate_part {
+    uint32_t process;
+    size_t chunks; /**< that are to come */
+    struct rtl_aggregate_groups groups;
+};
+
+struct rtl_aggregate_parts {
+    struct rtl_list list; /**< struct rtl_aggregate_part */
+    struct rtl_index places;
+    uint32_t groups; /**< of all, so far */
+};
+
+/** One more chunk of a process is to come. False when memory is short. */
+bool rtl_aggregate_parts_expect(struct rtl_aggregate_parts *parts, uint32_t process, uint32_t most);
+
+/** The part of a process of which chunks were expected. It stays where it is. */
+struct rtl_aggregate_part *rtl_aggregate_parts_of(const struct rtl_aggregate_parts *parts,
+                                                  uint32_t process);
+
+/** Adds what the threads have of the contexts of a part's process, and takes it from them: they
+ * have no chunk of it any more. False when memory is short. */
+bool rtl_aggregate_parts_join(struct rtl_aggregate_part *part, const struct rtl_list *contexts,
+                              void *const *workers, unsigned threads);
+void rtl_aggregate_parts_free(struct rtl_aggregate_parts *parts);
+
+/** Adds a context's statistics of one thread to groups, and frees them. False when memory is short.
+ */
+bool rtl_aggregate_join(struct rtl_aggregate_groups *groups, const struct rtl_aggregate_key *key,
+                        struct rtl_aggregate_worker *worker, uint32_t context);
 
 /* Statistics that the trace has (aggregate_stats.c). */
 
@@ -201,6 +235,11 @@ void rtl_aggregate_shares_name(const struct rtl_aggregate_shapes *shapes,
  * RTL_OK. */
 struct rtl_aggregate_watch {
     void *context;
+    /** Is given the groups of a process when all of its kernels are in, and then they go: only
+     * those of processes whose kernels lie beside each other take memory at once. Kernels are told
+     * apart by process. NULL: the groups stay, for rtl_aggregate_all. */
+    rtl_status_t (*groups)(void *context, const rtl_aggregate_t *aggregate,
+                           const struct rtl_aggregate_group *groups, size_t count);
     rtl_status_t (*chunk)(void *context, int64_t number, uint32_t kernels,
                           const struct rtl_chunk_stat *stat);
 };

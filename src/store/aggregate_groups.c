@@ -32,10 +32,13 @@ struct rtl_aggregate_key rtl_aggregate_key_of(unsigned by, uint32_t process, uin
 static struct rtl_aggregate_group *add(struct rtl_aggregate_groups *groups,
                                        const struct rtl_aggregate_key *key, uint32_t shape_group)
 {
-    groups->many = groups->most && groups->list.count >= groups->most;
+    size_t count = groups->among ? *groups->among : groups->list.count;
+    groups->many = groups->most && count >= groups->most;
     struct rtl_aggregate_group *group =
         groups->many ? NULL : rtl_list_append(&groups->list, sizeof *group);
     if (group) {
+        if (groups->among)
+            ++*groups->among;
         group->key = *key;
         group->shape_group = shape_group;
     }
@@ -150,5 +153,7 @@ void rtl_aggregate_groups_free(struct rtl_aggregate_groups *groups)
         rtl_stat_free(&items[i].stat);
     rtl_list_free(&groups->list);
     rtl_index_free(&groups->steps);
+    groups->step_count = 0;
     free(groups->given);
+    groups->given = NULL;
 }

@@ -3,10 +3,13 @@
  * damage must not be sealed. */
 #include "store/merge.h"
 
+#include "common/why.h"
 #include "store/beside.h"
 #include "store/checksum.h"
 #include "store/digest.h"
 #include "store/file.h"
+#include "store/merge_state.h"
+#include "store/schema.h"
 #include "store/sqlite_path.h"
 #include "store/stats_make.h"
 #include "store/sums.h"
@@ -18,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What is done with the values of a column. */
 enum action { KEEP, PROCESS, NUMBER, TIME, MANGLED };
@@ -75,7 +79,9 @@ struct merge {
     char *error;
     size_t error_size;
     bool failed;
+    bool outside;                  /* what failed was the file system, or memory */
     struct rtl_merge_input *input; /* the one that is copied */
+    size_t place;                  /* of it */
     uint32_t processes;            /* in the new trace so far */
     int64_t last[NUMBERED];        /* numbers of the new trace before this input */
 };
@@ -95,8 +101,26 @@ static int fail(struct merge *merge, const char *format, ...)
     return -1;
 }
 
+/* Whether an SQLite result code is none of what the inputs hold. */
+static bool is_outside(int result)
+{
+    switch (result & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_NOMEM:
+    case SQLITE_BUSY:
+    case SQLITE_INTERRUPT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int fail_sql(struct merge *merge)
 {
+    int code = sqlite3_errcode(merge->db);
+    merge->outside |= !merge->failed && is_outside(code);
     if (!merge->input)
         return fail(merge, "cannot write the merged trace: %s", sqlite3_errmsg(merge->db));
     return fail(merge, "cannot merge %s: %s", merge->input->path, sqlite3_errmsg(merge->db));
@@ -285,7 +309,8 @@ static int copy_tables(struct merge *merge)
     int result = sqlite3_prepare_v2(merge->db,
                                     "SELECT name FROM main.sqlite_master WHERE type = 'table'"
                                     " AND name NOT IN ('meta', 'digests', 'stat_blocks',"
-                                    " 'stat_spans', 'stat_chunks') ORDER BY rowid",
+                                    " 'stat_spans', 'stat_chunks', 'unfinished_merge',"
+                                    " 'unfinished_inputs') ORDER BY rowid",
                                     -1, &tables, NULL);
     while (result == SQLITE_OK && !merge->failed && sqlite3_step(tables) == SQLITE_ROW)
         (void)copy_table(merge, (const char *)sqlite3_column_text(tables, 0));
@@ -340,6 +365,15 @@ static void meta_text(struct merge *merge, const char *database, const char *key
              sqlite3_mprintf("SELECT value FROM %s.meta WHERE key = %Q", database, key));
 }
 
+static void find_unknown(struct merge *merge)
+{
+    ask_text(
+        merge, merge->input->left_out, sizeof merge->input->left_out,
+        sqlite3_mprintf("SELECT group_concat(name, ', ') FROM source.sqlite_master WHERE type ="
+                        " 'table' AND name NOT LIKE 'sqlite%%' AND name NOT IN (SELECT name"
+                        " FROM main.sqlite_master)"));
+}
+
 static int look_at(struct merge *merge)
 {
     struct rtl_merge_input *input = merge->input;
@@ -351,6 +385,11 @@ static int look_at(struct merge *merge)
         (uint64_t)ask(merge, 0,
                       sqlite3_mprintf("SELECT max(realtime - boottime) - min(realtime - boottime)"
                                       " FROM source.clock_brackets"));
+    input->processes =
+        (uint32_t)ask(merge, 0, sqlite3_mprintf("SELECT max(process) FROM source.processes"));
+    find_unknown(merge);
+    if (!merge->failed && rtl_merge_identify(merge->db, input) != SQLITE_OK)
+        (void)fail_sql(merge);
     return merge->failed ? -1 : 0;
 }
 
@@ -502,16 +541,8 @@ static int attach(struct merge *merge)
         return fail(merge, "cannot read the trace %s: %s", merge->input->path, why);
     if (try_attach(merge, "mode=ro") || try_attach(merge, "immutable=1"))
         return 0;
+    merge->outside = true;
     return fail(merge, "cannot read the trace %s", merge->input->path);
-}
-
-static void find_unknown(struct merge *merge)
-{
-    ask_text(
-        merge, merge->input->left_out, sizeof merge->input->left_out,
-        sqlite3_mprintf("SELECT group_concat(name, ', ') FROM source.sqlite_master WHERE type ="
-                        " 'table' AND name NOT LIKE 'sqlite%%' AND name NOT IN (SELECT name"
-                        " FROM main.sqlite_master)"));
 }
 
 static void refuse_damaged(void *context, const char *what)
@@ -560,6 +591,8 @@ static int take_in(struct merge *merge)
         return -1;
     if (add_facts(merge) != 0 || (input->processes && note_clock(merge) != 0))
         return -1;
+    if (rtl_merge_state_take(merge->db, merge->place, input) != SQLITE_OK)
+        return fail_sql(merge);
     merge->processes += input->processes;
     return 0;
 }
@@ -590,7 +623,7 @@ static int open_output(struct merge *merge)
             SQLITE_OK)
         return fail_sql(merge);
     return run(merge, sqlite3_mprintf("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
-                                      "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF"));
+                                      "PRAGMA journal_mode=DELETE; PRAGMA synchronous=NORMAL"));
 }
 
 /* How wrong the times of an input may be, within it or to the reference's; -1: nobody knows. */
@@ -621,17 +654,20 @@ static int64_t hosts_error(const struct rtl_merge_input *inputs, size_t count)
 }
 
 /* The processes' rows tell their hosts. */
-static int end_facts(struct merge *merge, const char *command, const struct rtl_merge_input *inputs,
-                     size_t count)
+static int end_facts(struct merge *merge, const struct rtl_merge *plan)
 {
+    char fingerprint[RTL_MERGE_FINGERPRINT];
+    const struct rtl_merge_input *inputs = plan->inputs;
+    rtl_merge_fingerprint(plan->options, inputs, plan->count, fingerprint);
     (void)run(merge, sqlite3_mprintf("INSERT INTO main.meta VALUES('hosts_error', %lld)",
-                                     (long long)hosts_error(inputs, count)));
+                                     (long long)hosts_error(inputs, plan->count)));
     while (inputs->clock != RTL_MERGE_REFERENCE)
         ++inputs;
-    (void)run(merge, sqlite3_mprintf("INSERT INTO main.meta VALUES('creator', 'rtl " RTL_VERSION
-                                     "'), ('command', %Q), ('writer_pid', 0), ('writer_start', 0),"
-                                     " ('host', %Q), ('realtime_offset', %lld)",
-                                     command, inputs->host, (long long)inputs->offset));
+    (void)run(merge,
+              sqlite3_mprintf("INSERT INTO main.meta VALUES('creator', 'rtl " RTL_VERSION
+                              "'), ('command', %Q), ('writer_pid', 0), ('writer_start', 0),"
+                              " ('host', %Q), ('realtime_offset', %lld), ('merged', %Q)",
+                              plan->command, inputs->host, (long long)inputs->offset, fingerprint));
     if (inputs->boot[0])
         (void)run(merge, sqlite3_mprintf("INSERT INTO main.meta VALUES('boot', %Q)", inputs->boot));
     return merge->failed ? -1 : 0;
@@ -639,37 +675,120 @@ static int end_facts(struct merge *merge, const char *command, const struct rtl_
 
 static int close_trace(struct merge *merge)
 {
-    if (run(merge, sqlite3_mprintf("BEGIN")) != 0)
-        return -1;
     struct rtl_stats_done done;
     char error[512];
-    if (rtl_stats_close(merge->db, merge->path, RTL_STATS_KERNELS, &done, error, sizeof error) !=
-        RTL_OK)
+    if (rtl_merge_state_end(merge->db) != SQLITE_OK)
+        return fail_sql(merge);
+    rtl_status_t status =
+        rtl_stats_close(merge->db, merge->path, RTL_STATS_KERNELS, &done, error, sizeof error);
+    merge->outside |= status == RTL_E_IO || status == RTL_E_MEMORY;
+    if (status != RTL_OK)
         return fail(merge, "cannot write the merged trace: %s", error);
     return run(merge, sqlite3_mprintf("COMMIT"));
 }
 
-int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inputs, size_t count,
-              rtl_merge_align align, void *context, char *error, size_t error_size)
+int rtl_merge_create(const char *path, char *error, size_t error_size)
 {
-    struct merge merge = {.path = path, .error = error, .error_size = error_size};
+    static const struct rtl_file_filler unfinished = {rtl_merge_state_make, NULL};
+    char *made = rtl_file_create(path, true, NULL, &unfinished, error, error_size);
+    free(made);
+    return made ? 0 : -1;
+}
+
+/* It was ended when all was done but the file's name. */
+static int begin_whole(struct merge *merge, struct rtl_merge *plan)
+{
+    char wanted[RTL_MERGE_FINGERPRINT];
+    char found[RTL_MERGE_FINGERPRINT];
+    rtl_merge_fingerprint(plan->options, plan->inputs, plan->count, wanted);
+    meta_text(merge, "main", "merged", found, sizeof found);
+    if (strcmp(wanted, found) != 0)
+        return fail(merge, "cannot go on with %s: it is a whole trace, and not of these",
+                    plan->path);
+    for (size_t i = 0; i < plan->count; ++i) {
+        plan->inputs[i].process = merge->processes + 1;
+        merge->processes += plan->inputs[i].processes;
+    }
+    plan->before = plan->taken = plan->count;
+    return 0;
+}
+
+/* What there is to be merged, as far as it has not been. */
+static int begin(struct merge *merge, struct rtl_merge *plan)
+{
+    char why[1024];
+    merge->input = NULL;
+    if (ask(merge, 0, sqlite3_mprintf("PRAGMA main.application_id")) == RTL_APPLICATION_ID)
+        return begin_whole(merge, plan);
+    int64_t begun = ask(merge, 0, sqlite3_mprintf("SELECT count(*) FROM main.unfinished_merge"));
+    if (merge->failed)
+        return -1;
+    if (begun == 0) /* also where the last one was ended before this */
+        return rtl_merge_state_begin(merge->db, plan->options, plan->inputs, plan->count) ==
+                       SQLITE_OK
+                   ? 0
+                   : fail_sql(merge);
+    if (!rtl_merge_state_fits(merge->db, plan->options, plan->inputs, plan->count, &plan->taken,
+                              why, sizeof why))
+        return fail(merge, "cannot go on with %s: %s", plan->path, why);
+    plan->before = plan->taken;
+    for (size_t i = 0; i < plan->taken; ++i)
+        merge->processes += plan->inputs[i].processes;
+    return 0;
+}
+
+static void tell_progress(const struct rtl_merge *plan)
+{
+    if (plan->progress)
+        plan->progress(plan->context, plan->taken, plan->count + 1);
+}
+
+static int take_all(struct merge *merge, struct rtl_merge *plan)
+{
+    tell_progress(plan);
+    for (merge->place = plan->taken; merge->place < plan->count; ++merge->place) {
+        if (with_input(merge, &plan->inputs[merge->place], take_in) != 0)
+            return -1;
+        ++plan->taken;
+        tell_progress(plan);
+    }
+    merge->input = NULL;
+    return 0;
+}
+
+static int end(struct merge *merge, const struct rtl_merge *plan)
+{
+    if (ask(merge, 0, sqlite3_mprintf("PRAGMA main.application_id")) == RTL_APPLICATION_ID)
+        return 0;
+    if (run(merge, sqlite3_mprintf("BEGIN")) != 0 || end_facts(merge, plan) != 0 ||
+        close_trace(merge) != 0)
+        return -1;
+    return run(merge, sqlite3_mprintf("PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE"));
+}
+
+int rtl_merge(struct rtl_merge *plan, char *error, size_t error_size)
+{
+    struct merge merge = {.path = plan->path, .error = error, .error_size = error_size};
+    char why[RTL_WHY_SIZE];
+    int lock = rtl_merge_lock(plan->path);
+    if (lock < 0)
+        return fail(&merge, "cannot write %s: %s", plan->path,
+                    errno == EWOULDBLOCK ? "another rtl merge is writing it" : rtl_why(errno, why));
     int result = open_output(&merge);
-    for (size_t i = 0; i < count && result == 0; ++i)
-        result = with_input(&merge, &inputs[i], look_at);
+    for (size_t i = 0; i < plan->count && result == 0; ++i)
+        result = with_input(&merge, &plan->inputs[i], look_at);
     if (result == 0)
-        choose_clocks(inputs, count);
-    if (result == 0 && align)
-        result = align(context, inputs, count, error, error_size);
-    for (size_t i = 0; i < count && result == 0; ++i)
-        result = with_input(&merge, &inputs[i], take_in);
-    merge.input = NULL;
+        choose_clocks(plan->inputs, plan->count);
+    if (result == 0 && plan->align)
+        result = plan->align(plan->context, plan->inputs, plan->count, error, error_size);
     if (result == 0)
-        result = end_facts(&merge, command, inputs, count);
+        result = begin(&merge, plan);
     if (result == 0)
-        result = close_trace(&merge);
+        result = take_all(&merge, plan);
     if (result == 0)
-        result =
-            run(&merge, sqlite3_mprintf("PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE"));
+        result = end(&merge, plan);
+    plan->can_go_on = merge.outside;
     (void)sqlite3_close(merge.db);
+    (void)close(lock);
     return result;
 }

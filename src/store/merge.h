@@ -48,6 +48,7 @@ struct rtl_merge_input {
     uint32_t process;      /**< its first process in the new trace */
     uint32_t processes;
     char left_out[256]; /**< tables that this version does not know, "" if none */
+    char identity[32];  /**< what it holds, to be told from other traces (merge_state.h) */
 };
 
 /** May move inputs further that have no clock in common with the reference: changes their clock,
@@ -55,11 +56,32 @@ struct rtl_merge_input {
 typedef int (*rtl_merge_align)(void *context, struct rtl_merge_input *inputs, size_t count,
                                char *error, size_t error_size);
 
-/** Writes the traces into `path`, which rtl_file_create has made and nobody else has open. The
- * command line is kept as `command`. 0, or -1 with one sentence in `error` that names the file. One
- * of the inputs may be under recording: what it has at that moment is taken. `align` is asked once
- * their clocks are known; NULL: nobody is. */
-int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inputs, size_t count,
-              rtl_merge_align align, void *context, char *error, size_t error_size);
+/** What is to be done, and how far it is. */
+struct rtl_merge {
+    const char *path;    /**< of the new trace; nobody else has it open */
+    const char *command; /**< the command line, which is kept */
+    const char *options; /**< what changes the result, in words: who goes on has to have the same */
+    struct rtl_merge_input *inputs;
+    size_t count;
+    rtl_merge_align align; /**< asked once their clocks are known; NULL: nobody is */
+    void *context;         /**< of both */
+    /** Told how many have been taken in, also before the first: `of` is one more than there are,
+     * since statistics come last. NULL: nobody is. */
+    void (*progress)(void *context, size_t taken, size_t of);
+    /* What rtl_merge did: */
+    size_t before;  /**< taken in by the merge that was ended */
+    size_t taken;   /**< in all */
+    bool can_go_on; /**< a failure was of the place or the inputs' places, not of what they hold */
+};
+
+/** Makes an empty trace that rtl_merge fills; it is none for others until that has ended. 0, or -1
+ * with a sentence. */
+int rtl_merge_create(const char *path, char *error, size_t error_size);
+
+/** Writes the traces into `path`, which rtl_merge_create has made, and
+ * goes on where a merge into it was ended. 0, or -1 with one sentence in
+ * `error` that names the file. One of the inputs may be under recording: what it has at that moment
+ * is taken. Each is taken in as a whole or not at all, also if the process is killed. */
+int rtl_merge(struct rtl_merge *plan, char *error, size_t error_size);
 
 #endif

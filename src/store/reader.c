@@ -73,10 +73,10 @@ static rtl_status_t refuse_cut(const struct opening *opening, uint64_t missing)
     return refuse(opening, RTL_E_DAMAGED, why);
 }
 
-static bool has_log(const char *path)
+static bool has_beside(const char *path, const char *suffix)
 {
     struct stat status;
-    char *name = sqlite3_mprintf("%s-wal", path);
+    char *name = sqlite3_mprintf("%s%s", path, suffix);
     bool found = name && stat(name, &status) == 0 && status.st_size > 0;
     sqlite3_free(name);
     return found;
@@ -160,7 +160,11 @@ rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size
     int result = try_open(path, 0, db);
     int kind = result & 0xff;
     if (kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY) {
-        if (has_log(path))
+        if (has_beside(path, "-journal"))
+            return refuse(&opening, RTL_E_NOT_TRACE,
+                          "what was writing it was ended in the middle, and left its -journal "
+                          "file; 'rtl merge --resume', or 'rtl index', goes on with it");
+        if (has_beside(path, "-wal"))
             return refuse(&opening, RTL_E_IO,
                           "it was not closed in order and its folder cannot be written; copy it "
                           "with its -wal file to another folder");
@@ -212,6 +216,11 @@ static rtl_status_t check_version(rtl_trace_t *trace)
         result = pragma(trace->db, "PRAGMA user_version", &version);
     if (result != SQLITE_OK)
         return rtl_trace_fail_sqlite(trace, result);
+    if (id == RTL_APPLICATION_ID_MERGE)
+        return rtl_trace_fail(trace, RTL_E_NOT_TRACE,
+                              "cannot open %s: it is a merge that has not ended; 'rtl merge "
+                              "--resume' goes on with it",
+                              trace->path);
     if (id != RTL_APPLICATION_ID)
         return rtl_trace_fail(trace, RTL_E_NOT_TRACE,
                               "cannot open the trace %s: it is not an RTL trace", trace->path);

@@ -8,6 +8,9 @@
 /** SQLite application_id of every trace: "RTLt". */
 #define RTL_APPLICATION_ID 0x52544c74
 
+/** Of a merge that has not ended, "RTLm": no trace yet (merge_state.h). */
+#define RTL_APPLICATION_ID_MERGE 0x52544c6d
+
 /** A reader refuses a newer major version; a newer minor one only adds tables, columns and
  * keys. SQLite's user_version holds major * 1000 + minor. */
 #define RTL_FORMAT_MAJOR 1

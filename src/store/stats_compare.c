@@ -97,7 +97,7 @@ rtl_status_t rtl_stats_compare(rtl_trace_t *trace, rtl_digest_tell tell, void *c
     rtl_aggregate_t *told = NULL;
     rtl_aggregate_t *found = NULL;
     struct comparing comparing = {.same = true};
-    const struct rtl_aggregate_watch watch = {&comparing, compare_chunk};
+    const struct rtl_aggregate_watch watch = {.context = &comparing, .chunk = compare_chunk};
     bool many;
     if (!rtl_stats_usable(trace, false))
         return RTL_OK;

@@ -18,6 +18,7 @@ struct rtl_stats_packed {
     struct rtl_stat_block block;
     unsigned char *data;
     size_t size;
+    size_t place; /* among all */
 };
 
 struct rtl_stats_chunk {
@@ -26,10 +27,11 @@ struct rtl_stats_chunk {
     size_t size;
 };
 
-/* Statistics of chunks in the making. */
+/* Statistics in the making. */
 struct packing {
     struct rtl_chunk_stat_codec *codec;
     struct rtl_list *chunks;
+    struct rtl_list *blocks;
 };
 
 /* A group on its way into a block. */
@@ -76,32 +78,6 @@ static void free_chunks(struct rtl_list *chunks)
 
 /* Groups. */
 
-static rtl_status_t add_up_by(rtl_trace_t *trace, unsigned by, struct rtl_stats_made *made,
-                              bool *many, rtl_aggregate_t **aggregate)
-{
-    const rtl_aggregate_request_t request = RTL_AGGREGATE_BY(by);
-    struct packing packing = {rtl_chunk_stat_codec_new(), &made->chunks};
-    const struct rtl_aggregate_watch watch = {&packing, pack_chunk};
-    free_chunks(&made->chunks);
-    rtl_status_t status = packing.codec ? rtl_aggregate_kernels(trace, &request, most_of(trace),
-                                                                &watch, many, aggregate)
-                                        : rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    rtl_chunk_stat_codec_free(packing.codec);
-    return status;
-}
-
-static rtl_status_t add_up(rtl_trace_t *trace, struct rtl_stats_made *made,
-                           rtl_aggregate_t **aggregate)
-{
-    bool many = false;
-    rtl_status_t status =
-        add_up_by(trace, RTL_STATS_BY_QUEUE | RTL_STATS_BY_GRAPH, made, &many, aggregate);
-    made->graphs = status == RTL_OK;
-    if (many)
-        status = add_up_by(trace, RTL_STATS_BY_QUEUE, made, &many, aggregate);
-    return many ? RTL_OK : status;
-}
-
 static int compare_u32(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
@@ -120,11 +96,11 @@ static int compare(const void *left, const void *right)
     return order ? order : compare_u32(a->group.shape, b->group.shape);
 }
 
-static struct placed *place_groups(const rtl_aggregate_t *aggregate, size_t *count)
+static struct placed *place_groups(const rtl_aggregate_t *aggregate,
+                                   const struct rtl_aggregate_group *groups, size_t count)
 {
-    const struct rtl_aggregate_group *groups = rtl_aggregate_all(aggregate, count);
-    struct placed *placed = malloc((*count + 1) * sizeof *placed);
-    for (size_t i = 0; placed && i < *count; i++) {
+    struct placed *placed = malloc((count + 1) * sizeof *placed);
+    for (size_t i = 0; placed && i < count; i++) {
         const struct rtl_aggregate_key *key = &groups[i].key;
         const struct rtl_shape *shape = rtl_aggregate_shape(aggregate, groups[i].shape_group);
         /* No process is 0: nobody knows the shape. */
@@ -134,8 +110,8 @@ static struct placed *place_groups(const rtl_aggregate_t *aggregate, size_t *cou
                             .group = {key->queue, number, key->graph, key->generation, key->node},
                             .stat = &groups[i].stat};
     }
-    if (placed && *count)
-        qsort(placed, *count, sizeof *placed, compare);
+    if (placed && count)
+        qsort(placed, count, sizeof *placed, compare);
     return placed;
 }
 
@@ -169,15 +145,70 @@ static bool pack(struct rtl_stat_codec *codec, const struct placed *placed, size
     return count == 0 || end_block(codec, placed[count - 1].process, blocks);
 }
 
-static rtl_status_t make_blocks(const rtl_aggregate_t *aggregate, struct rtl_list *blocks)
+static void free_blocks(struct rtl_list *blocks)
 {
-    size_t count = 0;
-    struct placed *placed = place_groups(aggregate, &count);
+    const struct rtl_stats_packed *packed = blocks->items;
+    for (size_t i = 0; i < blocks->count; i++)
+        free(packed[i].data);
+    rtl_list_free(blocks);
+}
+
+/* The groups of a process. */
+static rtl_status_t pack_groups(void *context, const rtl_aggregate_t *aggregate,
+                                const struct rtl_aggregate_group *groups, size_t count)
+{
+    const struct packing *packing = context;
+    struct placed *placed = place_groups(aggregate, groups, count);
     struct rtl_stat_codec *codec = rtl_stat_codec_new();
-    bool packed = placed && codec && pack(codec, placed, count, blocks);
+    bool packed = placed && codec && pack(codec, placed, count, packing->blocks);
     rtl_stat_codec_free(codec);
     free(placed);
     return packed ? RTL_OK : RTL_E_MEMORY;
+}
+
+/* Blocks of one process lie as they were made. */
+static int compare_blocks(const void *left, const void *right)
+{
+    const struct rtl_stats_packed *a = left;
+    const struct rtl_stats_packed *b = right;
+    int order = compare_u32(a->block.process, b->block.process);
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+static void sort_blocks(struct rtl_list *blocks)
+{
+    struct rtl_stats_packed *packed = blocks->items;
+    for (size_t i = 0; i < blocks->count; i++)
+        packed[i].place = i;
+    if (blocks->count)
+        qsort(packed, blocks->count, sizeof *packed, compare_blocks);
+}
+
+static rtl_status_t add_up_by(rtl_trace_t *trace, unsigned by, struct rtl_stats_made *made,
+                              bool *many, rtl_aggregate_t **aggregate)
+{
+    const rtl_aggregate_request_t request = RTL_AGGREGATE_BY(by);
+    struct packing packing = {rtl_chunk_stat_codec_new(), &made->chunks, &made->blocks};
+    const struct rtl_aggregate_watch watch = {&packing, pack_groups, pack_chunk};
+    free_chunks(&made->chunks);
+    free_blocks(&made->blocks);
+    rtl_status_t status = packing.codec ? rtl_aggregate_kernels(trace, &request, most_of(trace),
+                                                                &watch, many, aggregate)
+                                        : rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    rtl_chunk_stat_codec_free(packing.codec);
+    return status;
+}
+
+static rtl_status_t add_up(rtl_trace_t *trace, struct rtl_stats_made *made,
+                           rtl_aggregate_t **aggregate)
+{
+    bool many = false;
+    rtl_status_t status =
+        add_up_by(trace, RTL_STATS_BY_QUEUE | RTL_STATS_BY_GRAPH, made, &many, aggregate);
+    made->graphs = status == RTL_OK;
+    if (many)
+        status = add_up_by(trace, RTL_STATS_BY_QUEUE, made, &many, aggregate);
+    return many ? RTL_OK : status;
 }
 
 static bool add_span(struct rtl_list *spans, const rtl_span_t *span, struct rtl_stats_span id)
@@ -223,11 +254,12 @@ rtl_status_t rtl_stats_make(rtl_trace_t *trace, struct rtl_stats_made *made)
     rtl_aggregate_t *aggregate = NULL;
     *made = (struct rtl_stats_made){0};
     rtl_status_t status = add_up(trace, made, &aggregate);
-    if (status != RTL_OK || !aggregate)
+    if (status != RTL_OK || !aggregate) {
+        rtl_stats_free(made); /* there may be some of the first processes */
         return status;
-    status = make_blocks(aggregate, &made->blocks);
-    if (status == RTL_OK)
-        status = make_spans(aggregate, &made->spans);
+    }
+    sort_blocks(&made->blocks);
+    status = make_spans(aggregate, &made->spans);
     made->made = status == RTL_OK;
     rtlAggregateFree(aggregate);
     return status == RTL_OK ? RTL_OK : rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
@@ -235,11 +267,8 @@ rtl_status_t rtl_stats_make(rtl_trace_t *trace, struct rtl_stats_made *made)
 
 void rtl_stats_free(struct rtl_stats_made *made)
 {
-    const struct rtl_stats_packed *packed = made->blocks.items;
-    for (size_t i = 0; i < made->blocks.count; i++)
-        free(packed[i].data);
     free_chunks(&made->chunks);
-    rtl_list_free(&made->blocks);
+    free_blocks(&made->blocks);
     rtl_list_free(&made->spans);
     *made = (struct rtl_stats_made){0};
 }

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of intervals that are merged at once: a room of them stays in the processor's cache. */
+#define MERGED_MOST 32768u
+
 static int by_start(const void *left, const void *right)
 {
     const struct rtl_interval *a = left;
@@ -186,12 +189,29 @@ static void drop_room(struct rtl_sweep *sweep)
     sweep->room = 0;
 }
 
-bool rtl_sweep_until(struct rtl_sweep *sweep, uint64_t limit)
+/* A limit before which there are not many intervals, so that room for merging them stays small:
+ * where the first run gets to that has as many of them as are its share. Greater than the first
+ * start, and `limit` at most. */
+static uint64_t near_limit(const struct rtl_sweep *sweep, uint64_t limit)
+{
+    size_t share = MERGED_MOST / sweep->run_count + 1;
+    uint64_t first = limit;
+    uint64_t near = limit;
+    for (size_t i = 0; i < sweep->run_count; i++) {
+        const struct rtl_run *run = &sweep->runs[i];
+        uint64_t start = run->intervals[run->next].start;
+        first = start < first ? start : first;
+        if (run->count - run->next > share && run->intervals[run->next + share].start < near)
+            near = run->intervals[run->next + share].start;
+    }
+    return near > first || near == limit ? near : first + 1;
+}
+
+/* The next intervals of all runs. */
+static bool sweep_piece(struct rtl_sweep *sweep, uint64_t limit)
 {
     size_t pieces = 0;
     size_t total = 0;
-    if (sweep->run_count == 0)
-        return true;
     struct piece *piece = malloc(sweep->run_count * sizeof *piece);
     if (!piece)
         return false;
@@ -208,9 +228,20 @@ bool rtl_sweep_until(struct rtl_sweep *sweep, uint64_t limit)
         sweep_over(sweep, merge_all(sweep, piece, pieces), total);
     free(piece);
     drop_empty(sweep);
+    return fits;
+}
+
+bool rtl_sweep_until(struct rtl_sweep *sweep, uint64_t limit)
+{
+    drop_empty(sweep);
+    for (uint64_t to = 0; sweep->run_count && to < limit;) {
+        to = near_limit(sweep, limit);
+        if (!sweep_piece(sweep, to))
+            return false;
+    }
     if (limit == UINT64_MAX)
         drop_room(sweep);
-    return fits;
+    return true;
 }
 
 void rtl_sweep_free(struct rtl_sweep *sweep)

@@ -109,17 +109,19 @@ static const struct invocation invocations[] = {
     {cmd_report, {"rtl report", "-o", OUTPUT, TRACE}},
     {cmd_report, {"rtl report", "--json", TRACE}},
     {cmd_merge, {"rtl merge", "-f", OUTPUT, TRACE}},
+    {cmd_merge, {"rtl merge", "-f", "--resume", OUTPUT, TRACE}},
     {cmd_index, {"rtl index", TRACE}}, /* what runs after it finds statistics */
 };
 
 #define INVOCATIONS (sizeof invocations / sizeof *invocations)
 
-static char folder[PATH_MAX], trace[PATH_MAX + 16], output[PATH_MAX + 16];
+static char folder[PATH_MAX], trace[PATH_MAX + 16], output[PATH_MAX + 16], partial[PATH_MAX + 32];
 
 static void remove_files(void)
 {
     (void)unlink(trace);
     (void)unlink(output);
+    (void)unlink(partial);
     (void)rmdir(folder);
 }
 
@@ -130,6 +132,7 @@ static void make_folder(void)
     fuzz_must(mkdtemp(folder) != NULL, "there is a place for files");
     (void)snprintf(trace, sizeof trace, "%s/trace.db", folder);
     (void)snprintf(output, sizeof output, "%s/output", folder);
+    (void)snprintf(partial, sizeof partial, "%s.partial", output);
     (void)atexit(remove_files);
 }
 

@@ -102,8 +102,10 @@ const char *Exchanges_Merged(void)
     for (int i = 0; i < 2; i++)
         CHECK(fixture_sql(paths[i], "DROP TABLE digests; DELETE FROM meta WHERE key = 'digests'"));
     struct rtl_merge_input inputs[] = {{.path = paths[0]}, {.path = paths[1]}};
-    free(rtl_file_create(paths[2], false, NULL, NULL, error, sizeof error));
-    CHECK(rtl_merge(paths[2], "merge", inputs, 2, NULL, NULL, error, sizeof error) == 0);
+    struct rtl_merge plan = {
+        .path = paths[2], .command = "merge", .options = "", .inputs = inputs, .count = 2};
+    CHECK(rtl_merge_create(paths[2], error, sizeof error) == 0);
+    CHECK(rtl_merge(&plan, error, sizeof error) == 0);
     CHECK_DONE(read_all(paths[2], &list, &count));
     CHECK(count == WANTED && same(&list[0], &want[0]));
     free(list);

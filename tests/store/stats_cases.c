@@ -480,17 +480,17 @@ const char *Stats_OfLargeTracesAreMade(void)
     CHECK(fixture_path(second) && fixture_trace(second, RTL_STATS_KERNELS / 4));
     CHECK(fixture_sql(second, "UPDATE processes SET pid = pid + 1; DROP TABLE digests;"
                               "DELETE FROM meta WHERE key = 'digests'"));
-    struct rtl_writer *writer = fixture_open(other);
-    CHECK(writer && rtl_writer_close(writer, 0, error, sizeof error) == 0);
-    CHECK(fixture_sql(other, "DELETE FROM meta"));
-    CHECK(rtl_merge(other, "", inputs, 2, NULL, NULL, error, sizeof error) != 0);
+    struct rtl_merge plan = {
+        .path = other, .command = "", .options = "", .inputs = inputs, .count = 2};
+    CHECK(rtl_merge_create(other, error, sizeof error) == 0);
+    CHECK(rtl_merge(&plan, error, sizeof error) != 0 && !plan.can_go_on && plan.taken == 1);
     CHECK(strstr(error, "process 100 is in another one of the traces already"));
     CHECK(unlink(other) == 0);
     inputs[1].path = second;
-    writer = fixture_open(other);
-    CHECK(writer && rtl_writer_close(writer, 0, error, sizeof error) == 0);
-    CHECK(fixture_sql(other, "DELETE FROM meta"));
-    CHECK(rtl_merge(other, "", inputs, 2, NULL, NULL, error, sizeof error) == 0);
+    plan = (struct rtl_merge){
+        .path = other, .command = "", .options = "", .inputs = inputs, .count = 2};
+    CHECK(rtl_merge_create(other, error, sizeof error) == 0);
+    CHECK(rtl_merge(&plan, error, sizeof error) == 0);
     sums = sums_of(other, RTL_BY_PROCESS);
     CHECK(sums.usable && sums.kernels == RTL_STATS_KERNELS && sums.groups == 2);
     fixture_remove(path);

@@ -445,6 +445,8 @@ wrong 2 "no file" -- "$rtl" merge
 wrong 2 "no trace" -- "$rtl" merge -o out.db
 wrong 2 "--output is given twice" -- "$rtl" merge -o out.db -o out.db led.db
 wrong 2 "no trace" -- "$rtl" merge out.db
+wrong 2 "no trace" -- "$rtl" merge --resume out.db
+wrong 2 "'--resume'" -- "$rtl" merge --resume=1 out.db led.db
 wrong 2 "'old.db'" "not a trace" -- "$rtl" merge old.db led.db
 wrong 2 "old.db" "not replaced" -- "$rtl" merge -f old.db led.db
 wrong 2 "led.db" "to be written" -- "$rtl" merge -f led.db led.db

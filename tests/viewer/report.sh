@@ -2,7 +2,7 @@
 # report.sh BUILD NODE CHROMIUM: what `rtl report` holds is compared with what other commands and SQL say of the same
 # trace, and the page, opened in Chromium, with what it holds (report.mjs). Then the same with hostile names.
 source "$(dirname "$0")/../tools/lib.sh"
-node=$2 chromium=$3
+node=$2 chromium=$3 seed=${RTL_TEST_SEED:-$$}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 unset "${!SOFTGPU_@}"
 
@@ -48,3 +48,16 @@ expect hostile.db hostile
 "$rtl" report --json hostile.db >hostile/report.json || fail "rtl report --json ended with status $?"
 "$rtl" report hostile.db -o hostile/report.html >report.out || fail "rtl report of hostile names ended with status $?"
 "$node" "$here/report.mjs" "$build/viewer" "$chromium" hostile >page.out 2>page.err || fail "the report of hostile names is not as it should be"
+
+# Ranks of a job, in a trace of several.
+mkdir ranks
+for job in "6 3" "2 1"; do
+    read -r ranks hosts <<<"$job"
+    "$build/tests/bin/ranks_exposed" ranks.db $((seed += 1)) "$ranks" "$hosts" >ranks/truth || fail "there is no trace of ranks"
+    "$rtl" ranks --json ranks.db >ranks/ranks.json || fail "rtl ranks ended with status $?"
+    "$rtl" report --json ranks.db >ranks/report.json || fail "rtl report --json ended with status $?"
+    "$rtl" report -f ranks.db -o ranks/report.html >report.out || fail "rtl report of ranks ended with status $?"
+    "$node" "$here/report_ranks.mjs" "$build/viewer" "$chromium" ranks "$ranks" "$hosts" >page.out 2>page.err ||
+        fail "the ranks of the report are not as they should be (RTL_TEST_SEED=$seed)"
+done
+[ "$("$rtl" report --json t.db | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["ranks"])')" = None ] || fail "one process has ranks"

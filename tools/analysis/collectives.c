@@ -54,8 +54,9 @@ static bool take(void *context, const struct rtl_scan_chunk *chunk, struct rtl_c
     rtl_scan_names_of(reading->names, chunk, block, names);
     for (uint32_t i = 0; i < block->count; ++i)
         if (reading->wanted[names[i]])
-            append(result, &(struct collective){block->start[i], block->end[i], chunk->process,
-                                                rtl_scan_names_text(reading->names, names[i])});
+            append(result,
+                   &(struct collective){block->start[i], block->end[i], chunk->process, chunk->gpu,
+                                        rtl_scan_names_text(reading->names, names[i])});
     return true;
 }
 

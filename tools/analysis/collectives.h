@@ -11,7 +11,7 @@
 /** A kernel; its name belongs to the trace. Times are ns on the trace's clock. */
 struct collective {
     uint64_t start, end;
-    uint32_t process;
+    uint32_t process, gpu;
     const char *name;
 };
 

@@ -47,8 +47,12 @@ static void remove_file(const char *path)
 
 static void end_by_signal(int number)
 {
-    for (const struct output *output = begun; output; output = output->next)
-        remove_file(output->path);
+    for (const struct output *output = begun; output; output = output->next) {
+        if (!output->stays)
+            remove_file(output->path);
+        else if (output->farewell)
+            (void)!write(STDERR_FILENO, output->farewell, strlen(output->farewell));
+    }
     (void)raise(number); /* the action is the default again */
 }
 
@@ -288,6 +292,22 @@ static int make_file(struct output *output, const char *place, mode_t mode)
     return fd;
 }
 
+static int name_partial(struct output *output)
+{
+    size_t size = strlen(output->target) + sizeof ".partial";
+    char *name = malloc(size);
+    if (!name)
+        return say_fail(EXIT_USAGE, "there is not enough memory");
+    (void)companion(output->target, ".partial", name, size);
+    sigset_t before;
+    hold_signals(&before);
+    free(output->path);
+    output->path = name;
+    output->stays = true; /* until it is known whose it is */
+    release_signals(&before);
+    return EXIT_FINE;
+}
+
 /* Where a file is replaced, nobody may look into the new one who might not into the old. */
 static int begin_file(struct output *output, const struct output_rules *rules, const char *place)
 {
@@ -330,7 +350,9 @@ static int begin_beside(struct output *output, const struct output_rules *rules,
         output->owner = status->st_uid;
         output->group = status->st_gid;
     }
-    return result == EXIT_FINE ? begin_file(output, rules, output->target) : result;
+    if (result != EXIT_FINE)
+        return result;
+    return rules->partial ? name_partial(output) : begin_file(output, rules, output->target);
 }
 
 /* Something of another user's in a folder where everybody may put things: a FIFO of theirs would
@@ -400,7 +422,8 @@ static void end(struct output *output)
         (void)close(output->fd);
     if (output->device >= 0)
         (void)close(output->device);
-    remove_file(output->path);
+    if (!output->stays)
+        remove_file(output->path);
     release_signals(&before);
     free(output->name);
     free(output->path);

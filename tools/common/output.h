@@ -27,6 +27,9 @@ struct output_rules {
     enum output_kind kind;
     bool force; /**< what exists may be replaced */
     bool dash;  /**< "-" is the standard output */
+    /** A result with a file of its own is made as the target with ".partial" behind it, by the
+     * command itself: it may be there, of a command that was ended. */
+    bool partial;
     /** A file that is one of the command's own by output_is_own may be replaced without `force`;
      * NULL: none is. */
     const char *own;
@@ -39,6 +42,10 @@ struct output {
     char *name; /**< as it was given, for sentences */
     char *path; /**< of the file that is written, "" if `fd` alone is */
     int fd;     /**< STREAM: to be written to; -1 else */
+    /** What is made stays if it does not become whole, and a signal that ends the command says
+     * this, if it is not NULL. */
+    bool stays;
+    const char *farewell;
     /* Private: */
     char *target;         /* where it goes, links followed */
     int device;           /* gets what is at `path` in the end; -1 */

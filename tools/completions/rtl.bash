@@ -94,7 +94,7 @@ _rtl() {
         fleet) options+=" --url --where --before --after --from --to --kernel --top --json --sql-dir --show-sql" ;;
         view) options+=" --output --force --no-open --browser --port --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
-        merge) options+=" --align --output --force --json" ;;
+        merge) options+=" --align --output --force --resume --json" ;;
         ranges) options+=" --top --each --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --json --gpu$processes$times" ;;

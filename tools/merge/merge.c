@@ -11,23 +11,36 @@
 #include "common/show.h"
 #include "common/written.h"
 #include "merge/hosts.h"
+#include "store/beside.h"
 #include "store/file.h"
+#include "store/merge_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Progress is shown so often. */
+#define PROGRESS_NS 100000000u
 
 struct options {
-    const char *output;
+    const char *name; /* of the new trace */
     struct rtl_merge_input *inputs;
     size_t count;
     const char *align;
     struct hosts hosts;
-    bool force, json;
+    bool force, resume, json;
+    bool found;       /* what another merge has begun */
+    bool shown;       /* progress is */
+    uint64_t next_ns; /* when it is shown again */
+    struct output output;
+    char farewell[PATH_MAX + 256];
 };
 
 static bool same_file(const char *a, const char *b)
@@ -54,24 +67,117 @@ static int check_inputs(const struct options *options)
     return EXIT_FINE;
 }
 
-/* Begins the output and makes it a trace that holds nothing. */
-static int begin(const struct options *options, struct output *output)
+/* The file that is made. */
+
+/* What is there of a merge that was ended: whether to go on with it. */
+static int check_partial(const struct options *options, const char *path, bool *there)
+{
+    enum rtl_merge_file what = rtl_merge_file_at(path);
+    *there = what == RTL_MERGE_FILE_UNFINISHED || what == RTL_MERGE_FILE_TRACE;
+    if (what == RTL_MERGE_FILE_TRACE && !options->resume)
+        return say_fail(EXIT_USAGE,
+                        "'%s' is a trace, which a merge was about to give its name: --resume does",
+                        path);
+    if (what == RTL_MERGE_FILE_OTHER)
+        return say_fail(EXIT_USAGE, "'%s' is in the way: it is not a merge of yours that was ended",
+                        path);
+    if (!*there || options->resume)
+        return EXIT_FINE;
+    if (!options->force)
+        return say_fail(EXIT_USAGE,
+                        "'%s' is of a merge that has not ended: --resume goes on with it, -f "
+                        "begins anew",
+                        path);
+    int lock = rtl_merge_lock(path);
+    if (lock < 0)
+        return say_fail(EXIT_USAGE, "'%s' is written by another rtl merge", path);
+    rtl_file_remove(path);
+    (void)close(lock);
+    *there = false;
+    return EXIT_FINE;
+}
+
+/* What is made stays from now on, which is said. */
+static void leave_it(struct options *options)
+{
+    (void)snprintf(options->farewell, sizeof options->farewell,
+                   "%srtl: '%s' is kept: 'rtl merge --resume' goes on with it\n",
+                   show_terminal(stderr) ? "\033[K" : "", options->output.path);
+    options->output.farewell = options->farewell;
+    options->output.stays = true;
+}
+
+/* An empty trace, unless there is one that has been begun. */
+static int make_trace(struct options *options)
 {
     char error[512] = "";
+    bool there = false;
+    char why[RTL_BESIDE_WHY];
+    const char *path = options->output.path;
+    bool lasting = output_is_file(&options->output);
+    int status = lasting ? check_partial(options, path, &there) : EXIT_FINE;
+    if (status != EXIT_FINE)
+        return status;
+    if (there && !rtl_beside_is_own(path, why, sizeof why))
+        return say_fail(EXIT_USAGE, "'%s' is not read: %s", path, why);
+    if (!there && rtl_merge_create(path, error, sizeof error) != 0)
+        return say_fail(EXIT_USAGE, "%s", error);
+    if (there)
+        leave_it(options);
+    options->found = there;
+    options->output.stays = there;
+    return EXIT_FINE;
+}
+
+/* Begins the output and makes it a trace that holds nothing. */
+static int begin(struct options *options)
+{
     const char **inputs = memory_new(options->count, sizeof(const char *));
     for (size_t i = 0; i < options->count; ++i)
         inputs[i] = options->inputs[i].path;
     const struct output_rules rules = {.kind = OUTPUT_TRACE,
                                        .force = options->force,
+                                       .partial = true,
                                        .inputs = inputs,
                                        .input_count = options->count};
-    int status = output_begin(output, options->output, &rules);
+    int status = output_begin(&options->output, options->name, &rules);
     free(inputs);
-    if (status != EXIT_FINE)
-        return status;
-    char *path = rtl_file_create(output->path, true, NULL, NULL, error, sizeof error);
-    free(path);
-    return path ? EXIT_FINE : say_fail(EXIT_USAGE, "%s", error);
+    return status == EXIT_FINE ? make_trace(options) : status;
+}
+
+/* Progress. */
+
+static void draw_progress(struct options *options, size_t taken, size_t of)
+{
+    static const char bar[] = "########################################";
+    enum { WIDTH = sizeof bar - 1 };
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (!options->shown || (ns < options->next_ns && taken + 1 < of))
+        return;
+    options->next_ns = ns + PROGRESS_NS;
+    (void)fprintf(stderr, "\033[Krtl: [%-*.*s] ", WIDTH, (int)(WIDTH * taken / of), bar);
+    if (taken + 1 < of)
+        (void)fprintf(stderr, "%zu of %s\r", taken, show_things(of - 1, "trace").text);
+    else
+        (void)fprintf(stderr, "statistics\r");
+}
+
+/* From the first trace on that is in, what there is stays. */
+static void progress(void *context, size_t taken, size_t of)
+{
+    struct options *options = context;
+    if (taken && output_is_file(&options->output))
+        leave_it(options);
+    draw_progress(options, taken, of);
+}
+
+static int align(void *context, struct rtl_merge_input *inputs, size_t count, char *error,
+                 size_t error_size)
+{
+    struct options *options = context;
+    return hosts_align(&options->hosts, inputs, count, error, error_size);
 }
 
 /* What fits. */
@@ -183,34 +289,53 @@ static int show_json(const struct options *options)
     for (size_t i = 0; i < options->count; ++i)
         (void)json_array_append_new(list, input_json(&options->inputs[i]));
     return open_print_json(
-        json_pack("{s:o, s:o}", "file", open_text(options->output), "traces", list), EXIT_FINE);
+        json_pack("{s:o, s:o}", "file", open_text(options->name), "traces", list), EXIT_FINE);
 }
 
-static int merge(struct options *options, const struct output *output)
+static int merge(struct options *options)
 {
-    char error[1024] = "";
+    char error[2048] = "";
     char command[4096];
-    int used = snprintf(command, sizeof command, "rtl merge %s", options->output);
+    char how[64];
+    int used = snprintf(command, sizeof command, "rtl merge %s", options->name);
     for (size_t i = 0; i < options->count && used > 0 && (size_t)used < sizeof command; ++i)
         used +=
             snprintf(command + used, sizeof command - (size_t)used, " %s", options->inputs[i].path);
-    if (rtl_merge(output->path, command, options->inputs, options->count, hosts_align,
-                  &options->hosts, error, sizeof error) != 0)
-        return say_fail(EXIT_USAGE, "%s", error);
-    return EXIT_FINE;
+    (void)snprintf(how, sizeof how, "--align %s", options->align ? options->align : "auto");
+    struct rtl_merge plan = {.path = options->output.path,
+                             .command = command,
+                             .options = how,
+                             .inputs = options->inputs,
+                             .count = options->count,
+                             .align = align,
+                             .context = options,
+                             .progress = progress};
+    options->shown = show_terminal(stderr);
+    int result = rtl_merge(&plan, error, sizeof error);
+    if (options->shown)
+        (void)fputs("\033[K", stderr);
+    if (plan.before)
+        say("%s had been taken in before", show_things(plan.before, "trace").text);
+    if (result == 0)
+        return EXIT_FINE;
+    if (!plan.can_go_on && plan.before == 0 && !options->found)
+        options->output.stays = false;
+    if (options->output.stays && plan.can_go_on)
+        return say_fail(EXIT_USAGE, "%s; '%s' is kept: 'rtl merge --resume' goes on with it", error,
+                        options->output.path);
+    return say_fail(EXIT_USAGE, "%s", error);
 }
 
 static int run(struct options *options)
 {
-    struct output output = {0};
     int status = check_inputs(options);
     if (status == EXIT_FINE)
-        status = begin(options, &output);
+        status = begin(options);
     if (status == EXIT_FINE)
-        status = merge(options, &output);
+        status = merge(options);
     if (status == EXIT_FINE)
-        status = output_commit(&output);
-    output_drop(&output);
+        status = output_commit(&options->output);
+    output_drop(&options->output);
     if (status != EXIT_FINE)
         return status;
     for (size_t i = 0; i < options->count; ++i)
@@ -223,7 +348,7 @@ static int run(struct options *options)
     return EXIT_FINE;
 }
 
-enum { KEY_ALIGN = 256 };
+enum { KEY_ALIGN = 256, KEY_RESUME };
 
 static const struct argp_option option_list[] = {
     {"align", KEY_ALIGN, "HOW", 0,
@@ -233,6 +358,11 @@ static const struct argp_option option_list[] = {
      0},
     {"output", 'o', "OUTPUT", 0, "the new trace, in the place of the first argument", 0},
     {"force", 'f', NULL, 0, "replace the trace OUTPUT if it exists", 0},
+    {"resume", KEY_RESUME, NULL, 0,
+     "go on with OUTPUT.partial, which a merge of the same traces has left that was ended; if "
+     "there "
+     "is none, begin",
+     0},
     {"json", 'j', NULL, 0, "write what was done as JSON", 0},
     {0},
 };
@@ -258,14 +388,17 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'o':
-        if (options->output)
+        if (options->name)
             return say_fail(EINVAL, "--output is given twice");
-        options->output = value;
+        options->name = value;
         return 0;
     case KEY_ALIGN:
         return parse_align(options, value);
     case 'f':
         options->force = true;
+        return 0;
+    case KEY_RESUME:
+        options->resume = true;
         return 0;
     case 'j':
         options->json = true;
@@ -283,9 +416,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 /* Without --output the first argument is the new trace. */
 static void take_output(struct options *options)
 {
-    if (options->output || options->count == 0)
+    if (options->name || options->count == 0)
         return;
-    options->output = options->inputs[0].path;
+    options->name = options->inputs[0].path;
     --options->count;
     memmove(options->inputs, options->inputs + 1, options->count * sizeof *options->inputs);
 }
@@ -301,6 +434,8 @@ int cmd_merge(int argc, char **argv)
         "trace --sync exchanged are answered after they were asked, and that no collective ends "
         "on any rank before all have begun it, as far as all ranks ran the same ones: how exact "
         "that is is told. The notes of the new trace (rtl info) tell it, too.\n\n"
+        "A merge that is ended by a signal or for lack of space leaves OUTPUT.partial, with each "
+        "trace that was taken in as a whole; --resume goes on with it.\n\n"
         "Examples:\n"
         "  rtl merge job.db rank0.db rank1.db\n"
         "  rtl merge -f job.db host*/trace.db && rtl summary job.db";
@@ -311,10 +446,10 @@ int cmd_merge(int argc, char **argv)
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
     take_output(&options);
-    if (!options.output)
+    if (!options.name)
         status = say_fail(EXIT_USAGE, "no file was named: rtl merge OUTPUT FILE...");
     else if (options.count == 0)
-        status = say_fail(EXIT_USAGE, "no trace was named: rtl merge %s FILE...", options.output);
+        status = say_fail(EXIT_USAGE, "no trace was named: rtl merge %s FILE...", options.name);
     else
         status = run(&options);
     free(options.inputs);

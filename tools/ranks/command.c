@@ -1,5 +1,5 @@
 /* rtl ranks: which rank was the slowest, and who waited for it. */
-#include "ranks/ranks.h"
+#include "ranks/view.h"
 
 #include "common/command.h"
 #include "common/open.h"
@@ -22,6 +22,18 @@ struct options {
     bool collectives, list, json;
 };
 
+static int refuse(const char *path, const struct selection *selection, const struct ranks *ranks)
+{
+    if (selection_is(selection))
+        return say_fail(EXIT_USAGE, "%s has no steps of two ranks in what the filters leave", path);
+    if (ranks->count == 0)
+        return say_fail(EXIT_USAGE,
+                        "%s has no kernel of a collective: --by says what else makes a step", path);
+    return say_fail(EXIT_USAGE,
+                    "%s has steps of one %s alone: 'rtl merge' makes one trace of those of several",
+                    path, ranks->labelled ? "rank" : "process");
+}
+
 static int show(rtl_trace_t *trace, struct options *options, struct family_rules *rules)
 {
     struct selection selection;
@@ -34,6 +46,8 @@ static int show(rtl_trace_t *trace, struct options *options, struct family_rules
     if (status == EXIT_FINE)
         status = ranks_read(trace, options->path, &selection,
                             options->collectives ? NULL : &options->by, rules, &ranks);
+    if (status == EXIT_FINE && ranks.count < 2)
+        status = refuse(options->path, &selection, &ranks);
     if (status == EXIT_FINE)
         ranks_judge(&ranks, selection.from, selection.to);
     if (status == EXIT_FINE && ranks.step_count == 0)

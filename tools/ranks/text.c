@@ -1,5 +1,5 @@
 /* rtl ranks: the text. */
-#include "ranks/ranks.h"
+#include "ranks/view.h"
 
 #include "common/command.h"
 #include "common/memory.h"
@@ -94,25 +94,16 @@ static void show_left_out(const struct ranks *ranks)
             "  no rank waits for another one in collectives, as far as their steps tell\n");
 }
 
-/* The rank that one waited for most; RANKS_NONE: for none. */
-static size_t waited_for(const struct ranks *ranks, size_t rank)
-{
-    size_t most = 0;
-    const uint64_t *waits = ranks->list[rank].waits;
-    for (size_t i = 1; i < ranks->count; ++i)
-        most = waits[i] > waits[most] ? i : most;
-    return waits[most] ? most : RANKS_NONE;
-}
-
 static struct table *new_table(const struct ranks *ranks)
 {
     static const char *const heads[] = {"p50", "p90", "p99", "slowest in"};
-    struct table *table = table_new(ranks->collectives ? "lrrrrrrrl" : "lrrrrl");
+    struct table *table = table_new(ranks->collectives ? "lrrrrrrrrl" : "lrrrrl");
     table_cell(table, "");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
         table_cell(table, heads[i]);
     if (ranks->collectives) {
         table_cell(table, "collectives");
+        table_cell(table, "exposed");
         table_cell(table, "waited");
         table_cell(table, "made others wait");
     }
@@ -122,7 +113,7 @@ static struct table *new_table(const struct ranks *ranks)
 
 static void show_last(struct table *table, const struct ranks *ranks, size_t rank)
 {
-    size_t most = waited_for(ranks, rank);
+    size_t most = ranks_waited_for(ranks, rank);
     if (ranks->hosts > 1 || !ranks->collectives)
         table_cell(table, ranks->list[rank].process->host);
     else
@@ -141,6 +132,7 @@ static void show_ranks(const struct ranks *ranks)
         table_cell(table, show_count(rank->slowest).text);
         if (ranks->collectives) {
             table_cell(table, show_share(rank->collective, rank->duration.total).text);
+            table_cell(table, show_share(rank->exposed, rank->duration.total).text);
             table_cell(table, show_share(rank->waited, rank->duration.total).text);
             table_cell(table, show_duration((double)rank->made_wait).text);
         }
@@ -150,39 +142,32 @@ static void show_ranks(const struct ranks *ranks)
     table_print(table, stdout);
 }
 
-/* Hosts side by side, where there are several. */
+/* Hosts side by side, where there are several: whether ranks wait for those of their own. */
 static void show_hosts(const struct ranks *ranks)
 {
+    static const char *const heads[] = {"collectives", "exposed", "waited for its own ranks",
+                                        "for other hosts", "made others wait"};
     if (ranks->hosts < 2)
         return;
     (void)putchar('\n');
-    struct table *table = table_new(ranks->collectives ? "lrrr" : "lrr");
+    struct table *table = table_new(ranks->collectives ? "lrrrrrrr" : "lrr");
     table_cell(table, "host");
     table_cell(table, "ranks");
     table_cell(table, "slowest in");
-    if (ranks->collectives)
-        table_cell(table, "made others wait");
-    for (size_t i = 0; i < ranks->count; ++i) {
-        const char *host = ranks->list[i].process->host;
-        uint64_t count = 0;
-        uint64_t slowest = 0;
-        uint64_t made = 0;
-        bool seen = false;
-        for (size_t k = 0; k < ranks->count; ++k) {
-            if (strcmp(ranks->list[k].process->host, host) != 0)
-                continue;
-            seen |= k < i;
-            ++count;
-            slowest += ranks->list[k].slowest;
-            made += ranks->list[k].made_wait;
-        }
-        if (seen)
+    for (size_t i = 0; ranks->collectives && i < sizeof heads / sizeof heads[0]; ++i)
+        table_cell(table, heads[i]);
+    for (size_t i = 0; i < ranks->hosts; ++i) {
+        const struct ranks_host *host = &ranks->host_list[i];
+        const uint64_t shares[] = {host->collective, host->exposed, host->waited_for_host,
+                                   host->waited - host->waited_for_host};
+        table_cell(table, host->name);
+        table_cell(table, show_count(host->ranks).text);
+        table_cell(table, show_count(host->slowest).text);
+        if (!ranks->collectives)
             continue;
-        table_cell(table, host);
-        table_cell(table, show_count(count).text);
-        table_cell(table, show_count(slowest).text);
-        if (ranks->collectives)
-            table_cell(table, show_duration((double)made).text);
+        for (size_t k = 0; k < sizeof shares / sizeof shares[0]; ++k)
+            table_cell(table, show_share(shares[k], host->total).text);
+        table_cell(table, show_duration((double)host->made_wait).text);
     }
     table_print(table, stdout);
 }
@@ -192,17 +177,20 @@ static void show_straggler(const struct ranks *ranks)
 {
     size_t most = 0;
     uint64_t waited = 0;
+    uint64_t exposed = 0;
     uint64_t total = 0;
     for (size_t i = 0; i < ranks->count; ++i) {
         most = ranks->list[i].slowest > ranks->list[most].slowest ? i : most;
         waited += ranks->list[i].waited;
+        exposed += ranks->list[i].exposed;
         total += ranks->list[i].duration.total;
     }
     (void)putchar('\n');
     if (ranks->collectives)
         (void)printf("the ranks wait in collectives for %s of their time, whatever else runs "
-                     "meanwhile\n",
-                     show_share(waited, total).text);
+                     "meanwhile; for %s of it they are in collectives beside which nothing "
+                     "computes\n",
+                     show_share(waited, total).text, show_share(exposed, total).text);
     size_t judged = ranks->step_count - ranks->unlike;
     const struct rank *rank = &ranks->list[most];
     if (!stands_out(rank->slowest, judged, ranks->count)) {

@@ -25,6 +25,10 @@ json_t *report_verdict(rtl_trace_t *trace, const char *path);
  * those that took long; `why` in place of them where there are none. Measures the steps. */
 json_t *report_steps(rtl_trace_t *trace, struct steps *steps);
 
+/** The ranks of a job side by side, after report_steps; null where there are not two, or no steps.
+ */
+json_t *report_ranks(rtl_trace_t *trace, const struct steps *steps, struct family_rules *rules);
+
 /** The kernels with most time, by name, and all by family. */
 json_t *report_kernels(rtl_trace_t *trace, struct family_rules *rules);
 

@@ -43,11 +43,9 @@ static json_t *read_all(rtl_trace_t *trace, const char *path, struct family_rule
         const char *key;
         json_t *value;
     } parts[] = {
-        {"recording", report_recording(trace, path)},
-        {"steps", report_steps(trace, steps)},
-        {"kernels", report_kernels(trace, rules)},
-        {"layers", report_layers(trace, rules)},
-        {"idle", report_idle(trace)},
+        {"recording", report_recording(trace, path)}, {"steps", report_steps(trace, steps)},
+        {"ranks", report_ranks(trace, steps, rules)}, {"kernels", report_kernels(trace, rules)},
+        {"layers", report_layers(trace, rules)},      {"idle", report_idle(trace)},
     };
     json_t *report = json_pack("{s:i, s:o}", "version", 1, "verdict", verdict);
     bool whole = true;
@@ -182,7 +180,8 @@ int cmd_report(int argc, char **argv)
 {
     static const char doc[] =
         "Writes one page about a trace, to be read in a browser without RTL and without a network: "
-        "its steps and what they cost, where the time went, why the GPUs were idle, and whether "
+        "its steps and what they cost, the ranks of a job, where the time went, why the GPUs were "
+        "idle, and whether "
         "all is there."
         "\vThe page is one small file. For a timeline of single events see rtl view.\n\n"
         "Examples:\n"

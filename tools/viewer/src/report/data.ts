@@ -44,6 +44,20 @@ export type Gpu = Record<Activity, number> & {
 /** Work that is not in the trace and may have run while a GPU seems idle. */
 export interface Absent { kernels: number; copies: number; packets: number; by_mode: number; why: string }
 
+export interface Rank {
+    rank: string | null; process: number; pid: number; host: string | null; steps: number; p50_ns: number; p90_ns: number; p99_ns: number;
+    total_ns: number; slowest: number; collective_ns: number | null; exposed_ns: number | null; waited_ns: number | null;
+    waited_for_host_ns: number | null; made_wait_ns: number | null; waited_for: number | null;
+}
+
+export interface Ranks {
+    by: string; steps: number; count: number; collectives: boolean; by_number: boolean; labelled: boolean; unlike_steps: number; ranks: Rank[];
+    hosts: { host: string; ranks: number; total_ns: number; slowest: number; collective_ns: number | null; exposed_ns: number | null;
+        waited_ns: number | null; waited_for_host_ns: number | null; made_wait_ns: number | null }[];
+    points: { each: number; step: number[]; collective_ns: number[]; exposed_ns: number[]; waited_ns: number[] };
+    worst: { step: number; at: number; slowest: number | null; waited_most: number | null; longest_ns: number; waited_ns: number }[];
+}
+
 export interface Report {
     version: number;
     recording: {
@@ -66,6 +80,7 @@ export interface Report {
         why?: string; by?: string; phase_count?: number; graphs_told?: boolean; absent?: Absent | null; phases: Phase[];
         outside?: (Record<'before' | 'between' | 'behind', Record<Activity, number>> & { process: number })[];
     };
+    ranks: Ranks | null;
     kernels: {
         names: number; total: number; families: FamilyTime[];
         kernels: { name: string; family: string; calls: number; total: number; mean: number; p50: number; p99: number; min: number;

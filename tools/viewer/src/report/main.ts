@@ -9,6 +9,7 @@ import { Report } from './data';
 import { idleSection, wholeOf } from './idle';
 import { tile } from './parts';
 import { phasesSection, recolorChart } from './phases';
+import { ranksSection, recolorRanks } from './ranks';
 import { recordingSection, verdictSection } from './recording';
 import { kernelsSection, layersSection } from './work';
 
@@ -40,7 +41,7 @@ function show(): void {
     badge.textContent = verdict.completeness.split(':')[0];
     badge.title = verdict.completeness;
     badge.className = `badge ${verdict.complete ? 'good' : 'bad'}`;
-    byId('report').replaceChildren(...[tiles(), phasesSection(report), kernelsSection(report), layersSection(report), idleSection(report),
+    byId('report').replaceChildren(...[tiles(), phasesSection(report), ranksSection(report), kernelsSection(report), layersSection(report), idleSection(report),
         verdictSection(report), recordingSection(report)].filter((part): part is HTMLElement => part !== null));
 }
 
@@ -56,6 +57,7 @@ export async function start(): Promise<void> {
         startTheme(() => {
             show();
             recolorChart();
+            recolorRanks();
         });
     } catch (error) {
         byId('report').textContent = `This report cannot be shown: ${String(error)}`;

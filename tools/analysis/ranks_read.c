@@ -1,22 +1,31 @@
 /* The steps of each rank, and how long it was in collectives. */
-#include "ranks/ranks.h"
+#include "analysis/ranks.h"
 
 #include "analysis/collectives.h"
+#include "analysis/hidden.h"
 #include "analysis/steps_measure.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
-#include "common/say.h"
 #include "store/exchanges.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define COLLECTIVE "collective"
+
 /* A rank while its kernels come. */
 struct place {
-    size_t rank;    /* RANKS_NONE: the process is none */
-    size_t step;    /* the one at hand */
-    uint64_t until; /* end of its last collective */
+    size_t rank;          /* RANKS_NONE: the process is none */
+    size_t step;          /* the one at hand */
+    uint64_t until;       /* end of its last collective */
+    struct piece *pieces; /* of its collectives that nothing hides */
+    size_t count, room;
+};
+
+struct piece {
+    struct exposed time;
+    size_t step;
 };
 
 struct reading {
@@ -27,6 +36,7 @@ struct reading {
     const rtl_process_t *processes;
     size_t process_count;
     struct place *places; /* by process, as the trace lists them */
+    struct hidden hidden;
 };
 
 static struct rank *add_rank(struct ranks *ranks, const rtl_process_t *process)
@@ -106,8 +116,61 @@ static int read_steps(struct reading *reading, const char *path, struct steps_ch
 
 /* Collectives. */
 
+static void add_piece(struct place *place, const struct exposed *time, size_t step)
+{
+    if (place->count == place->room) {
+        place->room = place->room ? 2 * place->room : 64;
+        place->pieces = memory_grown(place->pieces, place->room, sizeof *place->pieces);
+    }
+    place->pieces[place->count++] = (struct piece){*time, step};
+}
+
+/* Adds what nothing hides of a collective to its step, once the time before `until` is. Those of
+ * several GPUs may run at once, and be hidden on one alone: they are kept. */
+static void expose(const struct reading *reading, struct rank *rank, struct place *place,
+                   const struct collective *kernel, uint64_t from, uint64_t to, size_t step)
+{
+    struct exposed time;
+    bool alone = hidden_gpus(&reading->hidden, kernel->process) == 1;
+    from = alone && place->until > from ? place->until : from;
+    while (hidden_next(&reading->hidden, kernel->process, kernel->gpu, from, to, &time)) {
+        if (alone)
+            rank->steps[step].exposed += time.end - time.start;
+        else
+            add_piece(place, &time, step);
+        from = time.end;
+    }
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct piece *a = left;
+    const struct piece *b = right;
+    return (a->time.start > b->time.start) - (a->time.start < b->time.start);
+}
+
+/* Adds them to the rank's steps, which have no time in common, and frees them. */
+static void add_exposed(struct rank *rank, struct place *place)
+{
+    uint64_t until = 0;
+    if (place->count)
+        qsort(place->pieces, place->count, sizeof *place->pieces, by_start);
+    for (size_t i = 0; i < place->count; ++i) {
+        const struct exposed *time = &place->pieces[i].time;
+        uint64_t start = time->start > until ? time->start : until;
+        if (time->end <= start)
+            continue;
+        rank->steps[place->pieces[i].step].exposed += time->end - start;
+        until = time->end;
+    }
+    free(place->pieces);
+    place->pieces = NULL;
+    place->count = place->room = 0;
+}
+
 /* Adds what a collective took of the steps that are there. */
-static void add_to_steps(struct rank *rank, struct place *place, const struct collective *kernel)
+static void add_to_steps(const struct reading *reading, struct rank *rank, struct place *place,
+                         const struct collective *kernel)
 {
     while (place->step < rank->count && rank->steps[place->step].end <= kernel->start)
         ++place->step;
@@ -117,6 +180,7 @@ static void add_to_steps(struct rank *rank, struct place *place, const struct co
     uint64_t start = kernel->start > place->until ? kernel->start : place->until;
     uint64_t end = kernel->end < step->end ? kernel->end : step->end;
     step->collective += end > start ? end - start : 0;
+    expose(reading, rank, place, kernel, kernel->start, end, place->step);
     ++step->collectives;
     step->last = kernel->end > step->last ? kernel->end : step->last;
     place->until = end > place->until ? end : place->until;
@@ -124,7 +188,8 @@ static void add_to_steps(struct rank *rank, struct place *place, const struct co
 
 /* Makes a step of a collective: from the end of the one before. Before the first nobody knows how
  * long the rank has been at it. */
-static void add_as_step(struct rank *rank, struct place *place, const struct collective *kernel)
+static void add_as_step(const struct reading *reading, struct rank *rank, struct place *place,
+                        const struct collective *kernel)
 {
     uint64_t begin = rank->count ? rank->steps[rank->count - 1].end : kernel->start;
     uint64_t end = kernel->end > begin ? kernel->end : begin;
@@ -135,6 +200,7 @@ static void add_as_step(struct rank *rank, struct place *place, const struct col
                                        .collectives = 1,
                                        .last = end,
                                        .name = kernel->name});
+    expose(reading, rank, place, kernel, start, end, rank->count - 1);
     place->until = end;
 }
 
@@ -152,14 +218,21 @@ static void take_kernel(struct reading *reading, const struct collective *kernel
     if (place->rank == RANKS_NONE)
         return;
     if (ranks->by_steps)
-        add_to_steps(&ranks->list[place->rank], place, kernel);
+        add_to_steps(reading, &ranks->list[place->rank], place, kernel);
     else
-        add_as_step(&ranks->list[place->rank], place, kernel);
+        add_as_step(reading, &ranks->list[place->rank], place, kernel);
+}
+
+/* What moves data hides no other such kernel. */
+static bool computes(void *rules, const char *name)
+{
+    return strcmp(family_of(rules, name), COLLECTIVE) != 0;
 }
 
 static rtl_status_t read_collectives(struct reading *reading)
 {
     const struct collectives_wanted wanted = {collectives_wait, reading->rules};
+    const struct collectives_wanted hides = {computes, reading->rules};
     struct collective *list;
     size_t count;
     for (size_t i = 0; i < reading->process_count; ++i)
@@ -167,8 +240,14 @@ static rtl_status_t read_collectives(struct reading *reading)
     for (size_t i = 0; i < reading->ranks->count; ++i)
         reading->places[reading->ranks->list[i].process - reading->processes].rank = i;
     rtl_status_t status = collectives_read(reading->trace, &wanted, &list, &count);
-    for (size_t i = 0; i < count; ++i)
+    if (status == RTL_OK)
+        status = hidden_read(reading->trace, list, count, &hides, &reading->hidden);
+    for (size_t i = 0; i < count && status == RTL_OK; ++i)
         take_kernel(reading, &list[i]);
+    for (size_t i = 0; i < reading->process_count; ++i)
+        if (reading->places[i].rank != RANKS_NONE)
+            add_exposed(&reading->ranks->list[reading->places[i].rank], &reading->places[i]);
+    hidden_free(&reading->hidden);
     free(list);
     return status;
 }
@@ -248,7 +327,7 @@ static rtl_status_t count_processes(const struct reading *reading, size_t *count
     for (size_t i = 0; status == RTL_OK && i < queue_count; ++i) {
         size_t at = place_of(reading, queues[i].process);
         if (at == RANKS_NONE || seen[at] || queues[i].kernels == 0 ||
-            !selection_has_process(reading->selection, queues[i].process))
+            !(!reading->selection || selection_has_process(reading->selection, queues[i].process)))
             continue;
         seen[at] = true;
         ++*count;
@@ -270,16 +349,43 @@ static size_t count_hosts(const struct ranks *ranks)
     return hosts;
 }
 
-static int refuse(const char *path, const struct selection *selection, const struct ranks *ranks)
+/* Once the steps are there, or each collective is to be one. */
+static rtl_status_t read_rest(struct reading *reading)
 {
-    if (selection_is(selection))
-        return say_fail(EXIT_USAGE, "%s has no steps of two ranks in what the filters leave", path);
-    if (ranks->count == 0)
-        return say_fail(EXIT_USAGE,
-                        "%s has no kernel of a collective: --by says what else makes a step", path);
-    return say_fail(EXIT_USAGE,
-                    "%s has steps of one %s alone: 'rtl merge' makes one trace of those of several",
-                    path, ranks->labelled ? "rank" : "process");
+    struct ranks *ranks = reading->ranks;
+    size_t processes = 0;
+    rtl_status_t status = read_collectives(reading);
+    if (status == RTL_OK)
+        status = count_processes(reading, &processes);
+    choose_ranks(ranks);
+    ranks->without = processes > ranks->count ? processes - ranks->count : 0;
+    ranks->hosts = count_hosts(ranks);
+    ranks->hosts_error = rtl_hosts_error(reading->trace);
+    return status;
+}
+
+static rtl_status_t begin(struct reading *reading)
+{
+    rtl_status_t status =
+        rtlTraceProcesses(reading->trace, &reading->processes, &reading->process_count);
+    if (status == RTL_OK)
+        reading->places = memory_new(reading->process_count, sizeof *reading->places);
+    return status;
+}
+
+rtl_status_t ranks_of_steps(rtl_trace_t *trace, const struct steps *steps,
+                            struct family_rules *rules, struct ranks *ranks)
+{
+    struct reading reading = {.trace = trace, .rules = rules, .ranks = ranks};
+    ranks->by_steps = steps->count > 0;
+    ranks->by = steps->by;
+    rtl_status_t status = begin(&reading);
+    if (status == RTL_OK)
+        take_steps(&reading, steps);
+    if (status == RTL_OK)
+        status = read_rest(&reading);
+    free(reading.places);
+    return status;
 }
 
 int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *selection,
@@ -288,22 +394,13 @@ int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *sel
     struct reading reading = {
         .trace = trace, .selection = selection, .rules = rules, .ranks = ranks};
     ranks->by_steps = by != NULL;
-    if (rtlTraceProcesses(trace, &reading.processes, &reading.process_count) != RTL_OK)
+    if (begin(&reading) != RTL_OK)
         return open_failed(trace, path);
-    reading.places = memory_new(reading.process_count, sizeof *reading.places);
     int status = by ? read_steps(&reading, path, by) : EXIT_FINE;
-    size_t processes = 0;
-    if (status == EXIT_FINE &&
-        (read_collectives(&reading) != RTL_OK || count_processes(&reading, &processes) != RTL_OK))
+    if (status == EXIT_FINE && read_rest(&reading) != RTL_OK)
         status = open_failed(trace, path);
     free(reading.places);
-    if (status != EXIT_FINE)
-        return status;
-    choose_ranks(ranks);
-    ranks->without = processes > ranks->count ? processes - ranks->count : 0;
-    ranks->hosts = count_hosts(ranks);
-    ranks->hosts_error = rtl_hosts_error(trace);
-    return ranks->count < 2 ? refuse(path, selection, ranks) : EXIT_FINE;
+    return status;
 }
 
 void ranks_free(struct ranks *ranks)
@@ -311,6 +408,7 @@ void ranks_free(struct ranks *ranks)
     for (size_t i = 0; i < ranks->count; ++i)
         free_rank(&ranks->list[i]);
     free(ranks->list);
+    free(ranks->host_list);
     free(ranks->steps);
     *ranks = (struct ranks){0};
 }

@@ -1,5 +1,5 @@
 /* Which steps of the ranks belong together, and who waited in them for whom. */
-#include "ranks/ranks.h"
+#include "analysis/ranks.h"
 
 #include "common/memory.h"
 
@@ -110,6 +110,21 @@ static void add_wait(struct ranks *ranks, struct ranks_step *judged, size_t rank
     ++waiting->waits_steps[judged->slowest];
 }
 
+static bool same_host(const struct ranks *ranks, size_t a, size_t b)
+{
+    return strcmp(ranks->list[a].process->host, ranks->list[b].process->host) == 0;
+}
+
+/* Of the ranks of its host: how long the last of them to come was in the collectives. */
+static uint64_t least_of_host(const struct ranks *ranks, const uint64_t *numbers, size_t rank)
+{
+    uint64_t least = numbers[rank];
+    for (size_t i = 0; i < ranks->count; ++i)
+        if (numbers[i] < least && same_host(ranks, i, rank))
+            least = numbers[i];
+    return least;
+}
+
 /* By collectives: who spent least in them came last. */
 static void judge_waits(struct ranks *ranks, struct ranks_step *judged, uint64_t *numbers,
                         size_t step)
@@ -120,8 +135,10 @@ static void judge_waits(struct ranks *ranks, struct ranks_step *judged, uint64_t
         least = numbers[i] < least ? numbers[i] : least;
     }
     judged->slowest = least_of(numbers, ranks->count);
-    for (size_t i = 0; i < ranks->count; ++i)
+    for (size_t i = 0; i < ranks->count; ++i) {
         add_wait(ranks, judged, i, numbers[i] - least);
+        ranks->list[i].waited_for_host += numbers[i] - least_of_host(ranks, numbers, i);
+    }
 }
 
 /* Where nobody waits for anybody, by their own time alone. */
@@ -141,6 +158,7 @@ static void judge_step(struct ranks *ranks, uint64_t *numbers, size_t step)
         const struct rank_step *own = step_of(&ranks->list[i], step);
         stats_add(&ranks->list[i].duration, duration_of(own));
         ranks->list[i].collective += own->collective;
+        ranks->list[i].exposed += own->exposed;
     }
     if (!ranks->collectives)
         judge_durations(ranks, judged, numbers, step);
@@ -169,6 +187,30 @@ static void cut(struct ranks *ranks, uint64_t from, uint64_t to)
         ranks->list[i].first += ranks->before;
 }
 
+static void add_hosts(struct ranks *ranks)
+{
+    size_t count = 0;
+    ranks->host_list = memory_new(ranks->hosts, sizeof *ranks->host_list);
+    for (size_t i = 0; i < ranks->count; ++i) {
+        const struct rank *rank = &ranks->list[i];
+        size_t at = 0;
+        while (at < count && strcmp(ranks->host_list[at].name, rank->process->host) != 0)
+            ++at;
+        struct ranks_host *host = &ranks->host_list[at];
+        if (at == count)
+            *host = (struct ranks_host){.name = rank->process->host};
+        count += at == count;
+        ++host->ranks;
+        host->slowest += rank->slowest;
+        host->total += rank->duration.total;
+        host->collective += rank->collective;
+        host->exposed += rank->exposed;
+        host->waited += rank->waited;
+        host->waited_for_host += rank->waited_for_host;
+        host->made_wait += rank->made_wait;
+    }
+}
+
 void ranks_judge(struct ranks *ranks, uint64_t from, uint64_t to)
 {
     uint64_t *numbers = memory_new(ranks->count, sizeof *numbers);
@@ -189,7 +231,17 @@ void ranks_judge(struct ranks *ranks, uint64_t from, uint64_t to)
     ranks->steps = memory_new(ranks->step_count, sizeof *ranks->steps);
     for (size_t i = 0; i < ranks->step_count; ++i)
         judge_step(ranks, numbers, i);
+    add_hosts(ranks);
     free(numbers);
+}
+
+size_t ranks_waited_for(const struct ranks *ranks, size_t rank)
+{
+    size_t most = 0;
+    const uint64_t *waits = ranks->list[rank].waits;
+    for (size_t i = 1; i < ranks->count; ++i)
+        most = waits[i] > waits[most] ? i : most;
+    return waits[most] ? most : RANKS_NONE;
 }
 
 size_t ranks_worst(const struct ranks *ranks, size_t *places, size_t most)

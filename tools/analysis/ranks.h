@@ -6,8 +6,8 @@
  * spends least time in those of a step came last, and what another one spends there beyond that it
  * waited. That needs no common clock of the ranks' hosts.
  */
-#ifndef RTL_TOOLS_RANKS_H
-#define RTL_TOOLS_RANKS_H
+#ifndef RTL_TOOLS_ANALYSIS_RANKS_H
+#define RTL_TOOLS_ANALYSIS_RANKS_H
 
 #include "analysis/family.h"
 #include "analysis/selection.h"
@@ -22,6 +22,7 @@
 struct rank_step {
     uint64_t begin, end;
     uint64_t collective;  /**< of it, with a collective running */
+    uint64_t exposed;     /**< of that, with nothing that computes beside it on its GPU */
     uint32_t collectives; /**< that began in it */
     uint64_t last;        /**< end of the last of these; 0: it has none */
     const char *name;     /**< of the collective that it is; NULL: it is not made of one */
@@ -34,10 +35,11 @@ struct rank {
     size_t first; /**< the first that is compared */
     /* Of those that are compared. */
     struct stats duration;
-    uint64_t collective, waited;
-    size_t slowest;     /**< steps in which this rank was */
-    uint64_t made_wait; /**< in those, the other ranks together */
-    uint64_t *waits;    /**< by rank that it waited for, ns */
+    uint64_t collective, exposed, waited;
+    uint64_t waited_for_host; /**< of `waited`: until the last rank of its host had come */
+    size_t slowest;           /**< steps in which this rank was */
+    uint64_t made_wait;       /**< in those, the other ranks together */
+    uint64_t *waits;          /**< by rank that it waited for, ns */
     size_t *waits_steps;
 };
 
@@ -46,6 +48,13 @@ struct ranks_step {
     size_t slowest;           /**< place of the rank, RANKS_NONE: it cannot be told */
     uint64_t waited, longest; /**< all ranks together, the one that waited longest */
     size_t longest_rank;
+};
+
+/** The ranks of a host together. */
+struct ranks_host {
+    const char *name;
+    size_t ranks, slowest;
+    uint64_t total, collective, exposed, waited, waited_for_host, made_wait;
 };
 
 struct ranks {
@@ -58,7 +67,8 @@ struct ranks {
     bool by_number;   /**< the ranks have different numbers of steps, and those of one number need
                          not belong together: their hosts have no clock in common */
     size_t hosts;
-    int64_t hosts_error; /**< as rtl_hosts_error has it */
+    int64_t hosts_error;          /**< as rtl_hosts_error has it */
+    struct ranks_host *host_list; /**< of them, in the order of their first ranks */
     size_t without; /**< processes with kernels and without steps, or with fewer than another one of
                          the same rank */
     struct ranks_step *steps; /**< those that are compared */
@@ -67,20 +77,17 @@ struct ranks {
     size_t unlike;      /**< of these: the ranks ran different collectives, or some none */
 };
 
-struct ranks_view {
-    const char *path;
-    const struct ranks *ranks;
-    const struct selection *selection;
-    uint64_t start; /**< of the recording */
-    unsigned top;   /**< steps that are shown */
-    bool list;      /**< JSON: each step */
-};
-
 /** Reads the steps of the ranks; `by` NULL: each collective is a step, which is also what is done
- * where nothing was chosen and there are no others. Returns an exit status; what
- * is not EXIT_FINE has been said. The caller frees the ranks in any case, before the trace. */
+ * where nothing was chosen and there are no others. There may be less than two ranks. Returns an
+ * exit status; what is not EXIT_FINE has been said. The caller frees the ranks in any case, before
+ * the trace. */
 int ranks_read(rtl_trace_t *trace, const char *path, const struct selection *selection,
                struct steps_choice *by, struct family_rules *rules, struct ranks *ranks);
+
+/** The same of a whole trace whose steps have been found, and measured. On failure rtlTraceError
+ * tells. */
+rtl_status_t ranks_of_steps(rtl_trace_t *trace, const struct steps *steps,
+                            struct family_rules *rules, struct ranks *ranks);
 
 /** Finds out which steps of the ranks belong together, and judges those of which the first rank's
  * begins in [from, to), `to` 0: no end. There may be none. */
@@ -91,14 +98,11 @@ void ranks_free(struct ranks *ranks);
 /** What a rank is called: "rank 3", "process 2"; until the next call. */
 const char *ranks_name(const struct ranks *ranks, size_t rank);
 
+/** The rank that one waited for most; RANKS_NONE: for none. */
+size_t ranks_waited_for(const struct ranks *ranks, size_t rank);
+
 /** The places of the steps with the longest waits, the longest first; how many there are, `most` at
  * most. */
 size_t ranks_worst(const struct ranks *ranks, size_t *places, size_t most);
-
-/** Text to stdout. */
-int ranks_show_text(const struct ranks_view *view);
-
-/** JSON to stdout. */
-int ranks_show_json(const struct ranks_view *view);
 
 #endif
