@@ -138,6 +138,31 @@ static bool open_alone(const char *path, sqlite3 **db)
     return false;
 }
 
+static int pragma(sqlite3 *db, const char *text, int *value)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(db, text, -1, &statement, NULL);
+    if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int(statement, 0);
+    int end = sqlite3_finalize(statement);
+    return result == SQLITE_OK ? end : result;
+}
+
+/* A merge that was killed leaves its journal, and a file that may be half of anything. */
+static bool is_half_merge(sqlite3 *db)
+{
+    int id = 0;
+    return pragma(db, "PRAGMA application_id", &id) == SQLITE_OK && id == RTL_APPLICATION_ID_MERGE;
+}
+
+static rtl_status_t close_half_merge(const struct opening *opening, sqlite3 **db)
+{
+    (void)sqlite3_close(*db);
+    *db = NULL;
+    return refuse(opening, RTL_E_NOT_TRACE,
+                  "it is a merge that has not ended; 'rtl merge --resume' goes on with it");
+}
+
 rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size_t error_size)
 {
     const struct opening opening = {path, error, error_size};
@@ -160,15 +185,13 @@ rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size
     int result = try_open(path, 0, db);
     int kind = result & 0xff;
     if (kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY) {
-        if (has_beside(path, "-journal"))
-            return refuse(&opening, RTL_E_NOT_TRACE,
-                          "what was writing it was ended in the middle, and left its -journal "
-                          "file; 'rtl merge --resume', or 'rtl index', goes on with it");
         if (has_beside(path, "-wal"))
             return refuse(&opening, RTL_E_IO,
                           "it was not closed in order and its folder cannot be written; copy it "
                           "with its -wal file to another folder");
         result = open_in_closed_folder(path, db);
+        if (result == SQLITE_OK && is_half_merge(*db))
+            return close_half_merge(&opening, db);
     }
     if (result == SQLITE_OK)
         return RTL_OK;
@@ -195,16 +218,6 @@ rtl_status_t rtl_trace_begin(sqlite3 *db, const char *path, uint64_t *behind, ch
         return refuse(&opening, (result & 0xff) == SQLITE_CORRUPT ? RTL_E_DAMAGED : RTL_E_IO,
                       sqlite3_errstr(result));
     return extent.missing ? refuse_cut(&opening, extent.missing) : RTL_OK;
-}
-
-static int pragma(sqlite3 *db, const char *text, int *value)
-{
-    sqlite3_stmt *statement = NULL;
-    int result = sqlite3_prepare_v2(db, text, -1, &statement, NULL);
-    if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        *value = sqlite3_column_int(statement, 0);
-    int end = sqlite3_finalize(statement);
-    return result == SQLITE_OK ? end : result;
 }
 
 static rtl_status_t check_version(rtl_trace_t *trace)
