@@ -15,12 +15,14 @@
 #include "store/sums.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What is done with the values of a column. */
@@ -612,10 +614,28 @@ static int with_input(struct merge *merge, struct rtl_merge_input *input,
     return merge->failed ? -1 : 0;
 }
 
+/* The journal that every transaction makes anew would be anybody's in a folder of many: one of ours
+ * stays until the end. What a merge that was killed has left is taken, since SQLite undoes by it
+ * what was half done. */
+static int keep_journal(struct merge *merge)
+{
+    char journal[PATH_MAX];
+    char why[RTL_BESIDE_WHY];
+    struct stat status;
+    (void)snprintf(journal, sizeof journal, "%s-journal", merge->path);
+    if (!rtl_beside_is_own(merge->path, why, sizeof why))
+        return fail(merge, "cannot write %s: %s", merge->path, why);
+    if (lstat(journal, &status) == 0 || rtl_beside_make(merge->path, "-journal") == 0)
+        return 0;
+    return fail(merge, "cannot write %s: %s", journal, rtl_why(errno, why));
+}
+
 static int open_output(struct merge *merge)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     int deterministic = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    if (keep_journal(merge) != 0)
+        return -1;
     if (rtl_sqlite_open(merge->path, &merge->db, flags) != SQLITE_OK ||
         sqlite3_create_function(merge->db, "rtl_shift", 2, deterministic, NULL, shift, NULL,
                                 NULL) != SQLITE_OK ||
@@ -623,7 +643,7 @@ static int open_output(struct merge *merge)
             SQLITE_OK)
         return fail_sql(merge);
     return run(merge, sqlite3_mprintf("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
-                                      "PRAGMA journal_mode=DELETE; PRAGMA synchronous=NORMAL"));
+                                      "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=NORMAL"));
 }
 
 /* How wrong the times of an input may be, within it or to the reference's; -1: nobody knows. */
@@ -789,6 +809,7 @@ int rtl_merge(struct rtl_merge *plan, char *error, size_t error_size)
         result = end(&merge, plan);
     plan->can_go_on = merge.outside;
     (void)sqlite3_close(merge.db);
+    rtl_beside_remove_empty(plan->path, "-journal");
     (void)close(lock);
     return result;
 }
