@@ -3,6 +3,8 @@
 #include "store/sql_plan.h"
 #include "store/sql_table.h"
 
+#include <string.h>
+
 enum column {
     COLUMN_ID,
     COLUMN_PROCESS,
@@ -63,6 +65,9 @@ struct cursor {
     struct rtl_sql_cursor base;
     rtl_kernel_iter_t *iter;
     rtl_kernel_t kernel;
+    char *name;       /* of the kernels that are wanted; NULL: any */
+    const char *is;   /* the last name that was found to be it, */
+    const char *isnt; /* and the last one that was not: kernels of a shape share theirs */
 };
 
 static int plan(sqlite3_index_info *info)
@@ -72,12 +77,44 @@ static int plan(sqlite3_index_info *info)
         info->idxNum = ORDER_TIME;
         info->orderByConsumed = 1;
     }
-    return rtl_sql_plan(info, rules, sizeof rules / sizeof *rules);
+    int result = rtl_sql_plan(info, rules, sizeof rules / sizeof *rules);
+    if (result == SQLITE_OK)
+        rtl_sql_plan_text(info, COLUMN_NAME, RTL_SQL_NAME);
+    return result;
 }
 
 static void close_cursor(struct rtl_sql_cursor *base)
 {
-    rtlKernelIterFree(((struct cursor *)base)->iter);
+    struct cursor *cursor = (struct cursor *)base;
+    rtlKernelIterFree(cursor->iter);
+    sqlite3_free(cursor->name);
+}
+
+/* SQLite compares all of a text, and behind a zero there is none in a name. */
+static bool choose_name(struct cursor *cursor, const struct rtl_sql_choice *choice)
+{
+    sqlite3_free(cursor->name);
+    cursor->name = NULL;
+    cursor->is = cursor->isnt = NULL;
+    for (int i = 0; i < choice->count; i++) {
+        if (choice->restrictions[i] != RTL_SQL_NAME)
+            continue;
+        const unsigned char *text = sqlite3_value_text(choice->values[i]);
+        cursor->name = text ? sqlite3_mprintf("%s", text) : NULL;
+        return cursor->name != NULL;
+    }
+    return true;
+}
+
+static bool has_name(struct cursor *cursor, const char *name)
+{
+    if (!cursor->name || name == cursor->is)
+        return true;
+    if (name == cursor->isnt)
+        return false;
+    bool is = strcmp(name, cursor->name) == 0;
+    *(is ? &cursor->is : &cursor->isnt) = name;
+    return is;
 }
 
 /* What a query restricts kernels by. */
@@ -124,11 +161,13 @@ static rtl_status_t start(struct rtl_sql_cursor *base, const struct rtl_sql_choi
     all.filter.by_queue = choice->order == ORDER_QUEUE;
     for (int i = 0; i < choice->count; i++) {
         uint64_t value = 0;
-        if (rtl_sql_number(choice->values[i], &value))
+        if (choice->restrictions[i] != RTL_SQL_NAME && rtl_sql_number(choice->values[i], &value))
             restrict_by(choice->restrictions[i], value, &all);
     }
     rtlKernelIterFree(cursor->iter);
     cursor->iter = NULL;
+    if (!choose_name(cursor, choice))
+        return rtl_trace_fail_sqlite(base->trace, SQLITE_NOMEM);
     return rtl_trace_kernels(base->trace, &all.filter, all.chunk, all.chosen ? &all.choice : NULL,
                              &cursor->iter);
 }
@@ -136,7 +175,10 @@ static rtl_status_t start(struct rtl_sql_cursor *base, const struct rtl_sql_choi
 static rtl_status_t next(struct rtl_sql_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    rtl_status_t status = rtlKernelNext(cursor->iter, &cursor->kernel);
+    rtl_status_t status;
+    do
+        status = rtlKernelNext(cursor->iter, &cursor->kernel);
+    while (status == RTL_OK && !has_name(cursor, cursor->kernel.name));
     if (status == RTL_OK)
         base->row = (sqlite3_int64)cursor->kernel.id;
     return status;

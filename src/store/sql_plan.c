@@ -1,6 +1,9 @@
 #include "store/sql_plan.h"
 
 #include <math.h>
+#include <string.h>
+
+#define TELLS_VALUES 3038000 /* the version of SQLite that has sqlite3_vtab_rhs_value */
 
 static bool fulfils(const struct sqlite3_index_constraint *constraint,
                     enum rtl_sql_condition condition)
@@ -33,7 +36,7 @@ int rtl_sql_plan(sqlite3_index_info *info, const struct rtl_sql_rule *rules, siz
 {
     double share = 1;
     int used = 0;
-    char *plan = sqlite3_malloc(info->nConstraint + 1);
+    char *plan = sqlite3_malloc(info->nConstraint + 2); /* one more by rtl_sql_plan_text */
     if (!plan)
         return SQLITE_NOMEM;
     for (int i = 0; i < info->nConstraint; i++) {
@@ -50,6 +53,41 @@ int rtl_sql_plan(sqlite3_index_info *info, const struct rtl_sql_rule *rules, siz
     info->estimatedCost = 1e7 * share;
     info->estimatedRows = (sqlite3_int64)(1e6 * share) + 1;
     return SQLITE_OK;
+}
+
+#if SQLITE_VERSION_NUMBER >= TELLS_VALUES
+static bool is_given_text(sqlite3_index_info *info, int i, int column)
+{
+    const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+    sqlite3_value *value = NULL;
+    return constraint->usable && constraint->iColumn == column &&
+           constraint->op == SQLITE_INDEX_CONSTRAINT_EQ &&
+           sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0 &&
+           sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK &&
+           sqlite3_value_type(value) == SQLITE_TEXT;
+}
+#else
+static bool is_given_text(sqlite3_index_info *info, int i, int column)
+{
+    (void)info, (void)i, (void)column;
+    return false;
+}
+#endif
+
+void rtl_sql_plan_text(sqlite3_index_info *info, int column, enum rtl_sql_restriction restriction)
+{
+    int used = (int)strlen(info->idxStr);
+    if (sqlite3_libversion_number() < TELLS_VALUES)
+        return;
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (!is_given_text(info, i, column))
+            continue;
+        info->idxStr[used++] = (char)restriction;
+        info->idxStr[used] = '\0';
+        info->aConstraintUsage[i].argvIndex = used;
+        info->estimatedRows = info->estimatedRows / 100 + 1;
+        return;
+    }
 }
 
 bool rtl_sql_ordered_by(const sqlite3_index_info *info, int column)

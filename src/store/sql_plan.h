@@ -31,7 +31,8 @@ enum rtl_sql_restriction {
     RTL_SQL_BEGUN_TO = 'T',    /**< time < or <= value */
     RTL_SQL_BEGUN_AT = 'A',    /**< time = value */
     RTL_SQL_KERNEL = 'k',
-    RTL_SQL_BY = 'y', /**< what rows are told apart by */
+    RTL_SQL_NAME = 'x', /**< a text, by rtl_sql_plan_text */
+    RTL_SQL_BY = 'y',   /**< what rows are told apart by */
     RTL_SQL_SYMBOL = 'y',
     RTL_SQL_OWNER = 'o',      /**< packet or range */
     RTL_SQL_OWNER_FROM = 'f', /**< the same, > or >= value */
@@ -51,6 +52,12 @@ struct rtl_sql_rule {
 /** Takes the conditions that a rule is for: sets idxStr to their letters, their values in the same
  * order, and the cost. An SQLite result code. */
 int rtl_sql_plan(sqlite3_index_info *info, const struct rtl_sql_rule *rules, size_t count);
+
+/** After rtl_sql_plan: takes `column = 'text'` with a text that the query itself has, as a further
+ * restriction. All rows are read as before and most are not shown to SQLite; so the value of a join
+ * or of IN, for each of which all would be read again, is left to SQLite, and so is another
+ * collation than BINARY. Where SQLite is older than 3.38, which does not tell, nothing is taken. */
+void rtl_sql_plan_text(sqlite3_index_info *info, int column, enum rtl_sql_restriction restriction);
 
 /** True if the query wants its rows by `column` alone, upwards. */
 bool rtl_sql_ordered_by(const sqlite3_index_info *info, int column);
