@@ -17,7 +17,7 @@ struct wire {
 
 _Static_assert(sizeof(struct wire) == RTL_SYNC_BYTES, "no gaps");
 
-static const char magic[8] = "RTLsync1";
+static const char magic[8] = {'R', 'T', 'L', 's', 'y', 'n', 'c', '1'}; /* without an end */
 
 void rtl_sync_pack(const struct rtl_sync_packet *packet, unsigned char bytes[RTL_SYNC_BYTES])
 {
