@@ -35,6 +35,9 @@ within=(unshare -T --boottime 100000 --monotonic 5000)
 if in_host 2 "${within[@]}" true 2>/dev/null; then
     record 2 within2.db "$true" head 1 "${within[@]}" &
 fi
+# As direct2.db's host, and compared with nobody: its kernels are some seconds after the last exchange.
+in_host 2 env LD_PRELOAD="$build/tests/lib/libe2e_sync_clock.so" SYNC_CLOCK="$base $fast" timeout 60 \
+    "$rtl" trace --gpu soft -q -f -o late2.db -- bash -c "sleep 6 && $bin/flood 20 && $bin/flood 20" >late2.db.out 2>late2.db.err &
 # Nobody there; no such host; too many do not matter.
 record 2 silent.db "$fast" 10.77.3.2:9 0 &
 record 3 unknown.db "$slow" no-such-host.invalid 0 &
