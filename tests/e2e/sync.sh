@@ -20,6 +20,14 @@ slow="2000000000000 -30000 -20000000"
 host 1 head
 host 2 node2 head
 host 3 node3 head
+# Everybody can bind to any address there, which does not make it that of the host.
+for number in 2 3; do
+    in_host "$number" bash -c 'echo 1 >/proc/sys/net/ipv4/ip_nonlocal_bind'
+done
+# A broadcast address is no host's.
+in_host 2 bash -c 'ip addr add 10.78.2.2/24 brd + dev eth0'
+equal "status with a broadcast address" "$(in_host 2 "$rtl" trace --gpu soft -q -o none.db --sync 10.78.2.255 -- true 2>broadcast.err || echo $?)" 2
+grep -q "^rtl: '10.78.2.255' is no host for --sync" broadcast.err || fail "what rtl trace says of a broadcast address: $(cat broadcast.err)"
 
 # The host that is asked has the true clock, a clock that drifts, or is none of those that are compared. It is named by its name,
 # which is on itself that of its loopback. Two ranks of it share the port.
