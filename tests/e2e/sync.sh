@@ -46,6 +46,9 @@ fi
 # As direct2.db's host, and compared with nobody: its kernels are some seconds after the last exchange.
 in_host 2 env LD_PRELOAD="$build/tests/lib/libe2e_sync_clock.so" SYNC_CLOCK="$base $fast" timeout 60 \
     "$rtl" trace --gpu soft -q -f -o late2.db -- bash -c "sleep 6 && $bin/flood 20 && $bin/flood 20" >late2.db.out 2>late2.db.err &
+# Who answers comes later than those who ask.
+record 2 waited2.db "$fast" 10.77.3.2:11 5 &
+(sleep 3 && record 3 waited3.db "$slow" 10.77.3.2:11 2) &
 # Nobody there; no such host; too many do not matter.
 record 2 silent.db "$fast" 10.77.3.2:9 0 &
 record 3 unknown.db "$slow" no-such-host.invalid 0 &
@@ -55,6 +58,13 @@ done
 for file in direct1 direct1b direct2 direct3 third1 third2 third3; do
     equal "what rtl trace says of $file.db" "$(cat $file.db.err)" ""
 done
+first="--sync 10.77.3.2: no answer from port 11 there so far: "
+then="--sync 10.77.3.2: answers come from port 11 there from [0-9.]* s after the begin on: the clocks of the hosts are compared since then"
+ask waited2.db "SELECT text FROM notes WHERE text LIKE '--sync%' ORDER BY id" >waited2.notes
+for told in waited2.notes waited2.db.err; do
+    equal "lines of $told" "$(sed "1s/^\(rtl: \)\?$first.*/1/; 2s/^\(rtl: \)\?$then\$/2/" "$told" | xargs)" "1 2"
+done
+[ "$(ask waited2.db 'SELECT count(*) FROM clock_exchanges')" -ge 2 ] || fail "no exchanges with who came later"
 silent="rtl: --sync 10.77.3.2: no answer from port 9 there: the clocks of the hosts are not compared; an rtl trace with the same --sync answers on that host while it runs"
 equal "what rtl trace says where nobody answers" "$(sed 's/ so far:/:/' silent.db.err)" "$silent"
 equal "its note" "$(ask silent.db "SELECT count(*) FROM notes WHERE replace(text, ' so far:', ':') = '${silent#rtl: }'")" 1
