@@ -288,8 +288,9 @@ static void judge(const struct hosts *hosts, const struct bounds *bounds, struct
     if (finding->why)
         return;
     if (bounds->collectives)
-        finding->why = "no difference of the clocks fits all of them: they do not belong together "
-                       "by their numbers";
+        finding->why =
+            "no difference of the clocks fits all collectives that both ran: they do not "
+            "belong together by their numbers";
     else
         finding->why = hosts->collectives ? bounds->why_no_collectives : not_exchanged;
 }
