@@ -138,8 +138,18 @@ static void add_time(struct host *host, uint64_t from, uint64_t to)
     host->span.to = to > host->span.to ? to : host->span.to;
 }
 
-/* When an input has something that is moved. A process that nobody saw end, as one that runs, may
- * have had something as long as was recorded. */
+/* A process that nobody saw begin or end, as one that runs, may have had something as long as was
+ * recorded. */
+static void add_process(struct host *host, const rtl_process_t *process,
+                        const rtl_trace_info_t *info)
+{
+    uint64_t from = process->start ? process->start : info->start;
+    uint64_t to = process->end ? process->end : info->end;
+    if (from && to)
+        add_time(host, from, to);
+}
+
+/* When an input has something that is moved. */
 static rtl_status_t read_span(struct host *host, rtl_trace_t *trace)
 {
     const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
@@ -155,7 +165,7 @@ static rtl_status_t read_span(struct host *host, rtl_trace_t *trace)
     if (status != RTL_OK)
         return status;
     for (size_t i = 0; i < count; ++i)
-        add_time(host, processes[i].start, processes[i].end ? processes[i].end : info.end);
+        add_process(host, &processes[i], &info);
     rtl_scan_extent(trace, &all, &known, &from, &to);
     if (known && to)
         add_time(host, from, to);
