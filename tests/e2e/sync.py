@@ -45,7 +45,7 @@ def offset(trace):
     return rows(trace, "SELECT value FROM meta WHERE key = 'realtime_offset'")[0][0]
 
 
-def look(what, told, file, clock, reference, first=None):
+def look(what, told, file, clock, reference, first=None, limit=5_000_000):
     """One host of a merged trace: its kernels are where they were, within the error. `first` is the first trace of the host."""
     later, drift, wrong = clock
     own = kernels(file, 1, 1000)
@@ -54,7 +54,7 @@ def look(what, told, file, clock, reference, first=None):
     must(told["clock"] == "exchanges" and told["exchanges"] >= 2 and told["collectives"] is None, f"{what}: {told}")
     far = [abs(moved - true_time(clock, shown)) for one, other in zip(own, new) for shown, moved in zip(one, other)]
     must(max(far) <= told["error_ns"], f"{what}: {max(far)} ns off, and not {told['error_ns']}")
-    must(told["error_between_ns"] <= told["error_ns"] and told["error_ns"] < 5_000_000, f"{what}: the error is {told['error_ns']} ns")
+    must(told["error_between_ns"] <= told["error_ns"] and told["error_ns"] < limit, f"{what}: the error is {told['error_ns']} ns")
     # The times of day are what each recorder read, one clock after the other.
     apart = offset(first or file) - offset(reference)
     must(told["shift_ns"] + told["time_of_day_off_ns"] == apart and abs(told["time_of_day_off_ns"] - wrong) < 50_000_000,
@@ -92,12 +92,10 @@ text = subprocess.run([rtl, "merge", "-f", "new.db", "third2.db", "third3.db"], 
 must("another host: moved by " in text and " exchanges of packets fit, right within " in text, text)
 
 # A trace of the same start of the host that nobody compared, some seconds later.
-before = merge("direct1.db", "direct2.db")[1]
 late = merge("direct1.db", "direct2.db", "late2.db")[2]
 wait = rows("late2.db", "SELECT max(end) FROM kernels")[0][0] - rows("direct2.db", "SELECT max(returned) FROM clock_exchanges")[0][0]
-look("goes on after the last exchange", late, "late2.db", FAST, "direct1.db", "direct2.db")
-must(wait > 1_000_000_000 and late["error_ns"] > before["error_ns"] + 50_000 * 0.4 * wait / 1e9,
-     f"the clocks drift for {wait} ns more, and the error was {before['error_ns']} and is {late['error_ns']}")
+look("goes on after the last exchange", late, "late2.db", FAST, "direct1.db", "direct2.db", 20_000_000)
+must(wait > 1_000_000_000 and late["error_ns"] > 50_000 * 0.49 * wait / 1e9, f"the clocks drift for {wait} ns more, and the error is {late['error_ns']}")
 text = rows_of_text("new.db", "SELECT text FROM notes WHERE text LIKE 'merged from late2.db%'")
 must("because its recording goes on for " in text, text)
 text = subprocess.run([rtl, "merge", "-f", "new.db", "direct1.db", "direct2.db", "late2.db"], capture_output=True, text=True, check=True).stdout
