@@ -454,6 +454,33 @@ static int add_facts(struct merge *merge)
             by, by));
 }
 
+bool rtl_merge_goes_beyond(const struct rtl_merge_input *input, uint64_t at[2])
+{
+    at[0] = input->before > input->after / 10 ? input->before : 0;
+    at[1] = input->after > input->before / 10 ? input->after : 0;
+    return (at[0] || at[1]) && input->error / 2 > input->error_between;
+}
+
+/* NULL when memory is short. */
+static char *beyond_note(const struct rtl_merge_input *input)
+{
+    uint64_t at[2];
+    if (!rtl_merge_goes_beyond(input, at))
+        return sqlite3_mprintf("");
+    char *before = at[0] ? sqlite3_mprintf(" begins %llu ns before the first of them",
+                                           (unsigned long long)at[0])
+                         : sqlite3_mprintf("");
+    char *after = at[1] ? sqlite3_mprintf(" goes on for %llu ns after the last of them",
+                                          (unsigned long long)at[1])
+                        : sqlite3_mprintf("");
+    char *text = before && after ? sqlite3_mprintf(" (most of that because its recording%s%s%s)",
+                                                   before, at[0] && at[1] ? " and" : "", after)
+                                 : NULL;
+    sqlite3_free(before);
+    sqlite3_free(after);
+    return text;
+}
+
 /* NULL when memory is short. */
 static char *aligned_note(const struct rtl_merge_input *input)
 {
@@ -465,19 +492,21 @@ static char *aligned_note(const struct rtl_merge_input *input)
     char *what = sqlite3_mprintf(
         by[input->clock], (unsigned long long)(first ? input->exchanges : input->collectives),
         (unsigned long long)input->exchanges);
+    char *beyond = beyond_note(input);
     char *text =
-        what
+        what && beyond
             ? sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
-                              "that %s; between the first and the last of them that is right "
-                              "within %llu ns, and the clocks drift apart by %.3f ppm%s; the times "
+                              "that %s; as long as this host recorded that is right within %llu "
+                              "ns%s, and the clocks drift apart by %.3f ppm%s; the times "
                               "of day were wrong by %lld ns%s%s",
                               input->path, input->host, (long long)input->shift, what,
-                              (unsigned long long)input->error, input->clock_drift / 1000,
+                              (unsigned long long)input->error, beyond, input->clock_drift / 1000,
                               input->changes ? ", which changed meanwhile" : "",
                               (long long)input->corrected, input->unaligned ? "; but " : "",
                               input->unaligned ? input->unaligned : "")
             : NULL;
     sqlite3_free(what);
+    sqlite3_free(beyond);
     return text;
 }
 

@@ -37,9 +37,12 @@ struct rtl_merge_input {
     uint64_t drift; /**< by how much its time of day moved against its clock meanwhile, ns */
     int64_t apart;  /**< of a trace that was merged: its meta's `hosts_error` */
     /* Of RTL_MERGE_COLLECTIVES, RTL_MERGE_EXCHANGES and RTL_MERGE_BOTH: */
-    int64_t corrected;  /**< what of `shift` is not the times of day, ns */
-    uint64_t error;     /**< `shift` is right within this from the first of them to the last, ns */
-    double clock_drift; /**< of its clock against the reference's, likely, ns a second */
+    int64_t corrected; /**< what of `shift` is not the times of day, ns */
+    uint64_t error;    /**< `shift` is right within this from the first of them to the last, and
+                            whenever its host's inputs have processes, ns */
+    uint64_t error_between;   /**< what it could be from the first to the last of them alone, ns */
+    uint64_t before, after;   /**< of its host's inputs is before the first, after the last, ns */
+    double clock_drift;       /**< of its clock against the reference's, likely, ns a second */
     double clock_drift_error; /**< that is right within this */
     bool changes;             /**< that has changed meanwhile: no drift fits all of them */
     uint64_t collectives, exchanges;
@@ -50,6 +53,10 @@ struct rtl_merge_input {
     char left_out[256]; /**< tables that this version does not know, "" if none */
     char identity[32];  /**< what it holds, to be told from other traces (merge_state.h) */
 };
+
+/** Whether most of an input's error is because its host's recording goes on outside of what both
+ * hosts know; `at`: how long it does (0: not worth a word) before and after that, ns. */
+bool rtl_merge_goes_beyond(const struct rtl_merge_input *input, uint64_t at[2]);
 
 /** May move inputs further that have no clock in common with the reference: changes their clock,
  * shift and what belongs to that. 0, or -1 with a sentence. */

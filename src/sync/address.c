@@ -1,5 +1,7 @@
 #include "sync/address.h"
 
+#include "sync/interfaces.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,13 +18,24 @@ static bool is_port(const char *text)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number >= 1 && number <= 65535;
 }
 
-/* All addresses of whatever machine: no host. */
-static bool is_any(const char *host)
+/* All addresses of whatever machine, or of several: no host. */
+static bool is_no_host4(struct in_addr address)
 {
-    static const unsigned char zero[sizeof(struct in6_addr)];
-    unsigned char number[sizeof(struct in6_addr)] = {0};
-    return (inet_pton(AF_INET, host, number) == 1 || inet_pton(AF_INET6, host, number) == 1) &&
-           memcmp(number, zero, sizeof zero) == 0;
+    uint32_t number = ntohl(address.s_addr);
+    return number == INADDR_ANY || number == INADDR_BROADCAST || IN_MULTICAST(number) ||
+           rtl_sync_interfaces_broadcast(address);
+}
+
+static bool is_no_host(const char *host)
+{
+    struct in_addr address4;
+    struct in6_addr address6;
+    char number[sizeof(((struct rtl_sync_address *)NULL)->host)];
+    if (inet_pton(AF_INET, host, &address4) == 1)
+        return is_no_host4(address4);
+    (void)snprintf(number, sizeof number, "%.*s", (int)strcspn(host, "%"), host);
+    return inet_pton(AF_INET6, number, &address6) == 1 &&
+           (IN6_IS_ADDR_UNSPECIFIED(&address6) || IN6_IS_ADDR_MULTICAST(&address6));
 }
 
 /* Host and port; `length` of the host, `port` NULL: the one that is meant without. */
@@ -38,7 +51,7 @@ static bool take(const char *host, size_t length, const char *port,
     address->host[length] = '\0';
     (void)snprintf(address->port, sizeof address->port, "%ld",
                    strtol(port ? port : RTL_SYNC_PORT, NULL, 10));
-    return !is_any(address->host);
+    return !is_no_host(address->host);
 }
 
 bool rtl_sync_address_read(const char *text, struct rtl_sync_address *address)
@@ -75,26 +88,10 @@ static int close_failed(int socket)
     return -1;
 }
 
-/* Only an address of this machine can be bound to. */
-static bool is_own(const struct addrinfo *entry)
-{
-    struct sockaddr_storage any = {0};
-    memcpy(&any, entry->ai_addr, entry->ai_addrlen);
-    if (entry->ai_family == AF_INET)
-        ((struct sockaddr_in *)&any)->sin_port = 0;
-    else
-        ((struct sockaddr_in6 *)&any)->sin6_port = 0;
-    int socket = open_socket(entry->ai_family);
-    bool own = socket >= 0 && bind(socket, (struct sockaddr *)&any, entry->ai_addrlen) == 0;
-    if (socket >= 0)
-        (void)close(socket);
-    return own;
-}
-
 bool rtl_sync_address_is_own(const struct addrinfo *list)
 {
     for (; list; list = list->ai_next)
-        if (is_own(list))
+        if (rtl_sync_interfaces_have(list->ai_addr))
             return true;
     return false;
 }
@@ -132,9 +129,11 @@ int rtl_sync_address_listen(const struct rtl_sync_address *address, const struct
     const struct sockaddr_in6 all6 = {.sin6_family = AF_INET6, .sin6_port = port};
     const struct sockaddr_in all4 = {.sin_family = AF_INET, .sin_port = port};
     if (is_number_or_local(address->host)) {
-        while (!is_own(list))
+        while (list && !rtl_sync_interfaces_have(list->ai_addr))
             list = list->ai_next;
-        return bind_to(list->ai_addr, list->ai_addrlen);
+        if (!list)
+            errno = EADDRNOTAVAIL; /* it has gone meanwhile */
+        return !list ? -1 : bind_to(list->ai_addr, list->ai_addrlen);
     }
     int socket = bind_to((const struct sockaddr *)&all6, sizeof all6);
     if (socket < 0 && errno != EADDRINUSE) /* there is no IPv6 here */

@@ -15,14 +15,14 @@ struct rtl_sync_address {
 };
 
 /** Reads HOST, HOST:PORT, an IPv6 address alone, or [ADDRESS]:PORT. False if it is none of these,
- * or an address that means any machine. */
+ * or an address that means any machine, or several: a multicast or broadcast one. */
 bool rtl_sync_address_read(const char *text, struct rtl_sync_address *address);
 
 /** Finds its addresses, which may take long; the caller frees the list with freeaddrinfo. 0, or an
  * error of gai_strerror. */
 int rtl_sync_address_find(const struct rtl_sync_address *address, struct addrinfo **list);
 
-/** True if one of the addresses is this machine's. */
+/** True if one of the addresses is one of this machine's interfaces. */
 bool rtl_sync_address_is_own(const struct addrinfo *list);
 
 /** A socket that takes packets for this machine: on the address alone where that was given as a

@@ -173,6 +173,17 @@ static void tell_silent(struct rtl_sync *sync, const char *how)
     tell(sync, sentence);
 }
 
+/* What was told is not so any more. */
+static void tell_answered(struct rtl_sync *sync, uint64_t begun)
+{
+    char sentence[RTL_SYNC_SENTENCE];
+    (void)snprintf(sentence, sizeof sentence,
+                   "--sync %s: answers come from port %s there from %.1f s after the begin on: the "
+                   "clocks of the hosts are compared since then",
+                   sync->address.host, sync->address.port, (double)(rtl_now() - begun) / 1e9);
+    tell(sync, sentence);
+}
+
 /* Until the next burst. All clients make theirs soon after the same times of the responder, so that
  * two of them can be compared with each other, whatever the responder's clock does meanwhile; not
  * all at once. */
@@ -198,15 +209,19 @@ static void ask_until_end(struct rtl_sync *sync, struct rtl_client *client)
     uint64_t begun = rtl_now();
     uint64_t gap = FIRST_GAP_NS;
     unsigned bursts = 0;
-    bool told = false;
+    bool silent = false; /* so the user was told */
     for (;;) {
         bool ending;
         unsigned asked = wanted(sync, &ending);
         if (ending || !make_burst(sync, client))
             break;
-        if (!client->answered && !told && (asked > 0 || rtl_now() - begun > SILENT_NS)) {
-            told = true;
+        if (!client->answered && !silent && (asked > 0 || rtl_now() - begun > SILENT_NS)) {
+            silent = true;
             tell_silent(sync, asked > 0 ? "" : " so far");
+        }
+        if (client->answered && silent) {
+            silent = false;
+            tell_answered(sync, begun);
         }
         have_made(sync, asked);
         await(sync, -1, client->answered ? until_next(client, gap) : RETRY_NS);

@@ -135,7 +135,7 @@ must("3 exchanges of packets fit" in text, f"the note tells of a contradiction: 
 told = merge("--align", "collectives", "new.db", "a.db", "b.db")
 must(told[1]["clock"] == "collectives" and told[1]["exchanges"] is None and told[1]["unaligned"] is None, f"collectives alone: {told[1]}")
 for name, why in (("fewer.db", "the hosts ran different numbers of collectives"),
-                  ("other.db", "no difference of the clocks fits all of them: they do not belong together by their numbers")):
+                  ("other.db", "no difference of the clocks fits all collectives that both ran: they do not belong together by their numbers")):
     told = merge("new.db", "a.db", name)
     must(told[1]["clock"] == "time-of-day" and told[1]["unaligned"] == why and told[1]["shift_ns"] == 1_000_000, f"{name}: {told[1]}")
 exchange("b.db", 1_000_000, 0)

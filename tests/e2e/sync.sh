@@ -20,6 +20,14 @@ slow="2000000000000 -30000 -20000000"
 host 1 head
 host 2 node2 head
 host 3 node3 head
+# Everybody can bind to any address there, which does not make it that of the host.
+for number in 2 3; do
+    in_host "$number" bash -c 'echo 1 >/proc/sys/net/ipv4/ip_nonlocal_bind'
+done
+# A broadcast address is no host's.
+in_host 2 bash -c 'ip addr add 10.78.2.2/24 brd + dev eth0'
+equal "status with a broadcast address" "$(in_host 2 "$rtl" trace --gpu soft -q -o none.db --sync 10.78.2.255 -- true 2>broadcast.err || echo $?)" 2
+grep -q "^rtl: '10.78.2.255' is no host for --sync" broadcast.err || fail "what rtl trace says of a broadcast address: $(cat broadcast.err)"
 
 # The host that is asked has the true clock, a clock that drifts, or is none of those that are compared. It is named by its name,
 # which is on itself that of its loopback. Two ranks of it share the port.
@@ -35,6 +43,12 @@ within=(unshare -T --boottime 100000 --monotonic 5000)
 if in_host 2 "${within[@]}" true 2>/dev/null; then
     record 2 within2.db "$true" head 1 "${within[@]}" &
 fi
+# As direct2.db's host, and compared with nobody: its kernels are some seconds after the last exchange.
+in_host 2 env LD_PRELOAD="$build/tests/lib/libe2e_sync_clock.so" SYNC_CLOCK="$base $fast" timeout 60 \
+    "$rtl" trace --gpu soft -q -f -o late2.db -- bash -c "sleep 6 && $bin/flood 20 && $bin/flood 20" >late2.db.out 2>late2.db.err &
+# Who answers comes later than those who ask.
+record 2 waited2.db "$fast" 10.77.3.2:11 5 &
+(sleep 3 && record 3 waited3.db "$slow" 10.77.3.2:11 2) &
 # Nobody there; no such host; too many do not matter.
 record 2 silent.db "$fast" 10.77.3.2:9 0 &
 record 3 unknown.db "$slow" no-such-host.invalid 0 &
@@ -44,6 +58,13 @@ done
 for file in direct1 direct1b direct2 direct3 third1 third2 third3; do
     equal "what rtl trace says of $file.db" "$(cat $file.db.err)" ""
 done
+first="--sync 10.77.3.2: no answer from port 11 there so far: "
+then="--sync 10.77.3.2: answers come from port 11 there from [0-9.]* s after the begin on: the clocks of the hosts are compared since then"
+ask waited2.db "SELECT text FROM notes WHERE text LIKE '--sync%' ORDER BY id" >waited2.notes
+for told in waited2.notes waited2.db.err; do
+    equal "lines of $told" "$(sed "1s/^\(rtl: \)\?$first.*/1/; 2s/^\(rtl: \)\?$then\$/2/" "$told" | xargs)" "1 2"
+done
+[ "$(ask waited2.db 'SELECT count(*) FROM clock_exchanges')" -ge 2 ] || fail "no exchanges with who came later"
 silent="rtl: --sync 10.77.3.2: no answer from port 9 there: the clocks of the hosts are not compared; an rtl trace with the same --sync answers on that host while it runs"
 equal "what rtl trace says where nobody answers" "$(sed 's/ so far:/:/' silent.db.err)" "$silent"
 equal "its note" "$(ask silent.db "SELECT count(*) FROM notes WHERE replace(text, ' so far:', ':') = '${silent#rtl: }'")" 1

@@ -102,6 +102,12 @@ const char *SyncAddress_AsUsersWriteIt(void)
         {"[]:7", NULL, NULL},
         {"0.0.0.0", NULL, NULL},
         {"[::]:7", NULL, NULL},
+        {"255.255.255.255", NULL, NULL},
+        {"224.0.0.1:7", NULL, NULL},
+        {"239.255.255.255", NULL, NULL},
+        {"240.0.0.1", "240.0.0.1", RTL_SYNC_PORT},
+        {"[ff02::1]:7", NULL, NULL},
+        {"ff02::1%lo", NULL, NULL},
         {"::", NULL, NULL},
         {"::1", "::1", RTL_SYNC_PORT},
     };
@@ -112,5 +118,25 @@ const char *SyncAddress_AsUsersWriteIt(void)
         CHECK(!read || strcmp(address.host, wanted[i].host) == 0);
         CHECK(!read || strcmp(address.port, wanted[i].port) == 0);
     }
+    return NULL;
+}
+
+static bool is_own(const char *number)
+{
+    struct rtl_sync_address address;
+    struct addrinfo *list = NULL;
+    bool own = rtl_sync_address_read(number, &address) &&
+               rtl_sync_address_find(&address, &list) == 0 && rtl_sync_address_is_own(list);
+    if (list)
+        freeaddrinfo(list);
+    return own;
+}
+
+/* Those of RFC 5737 and 3849 are for documents: no machine has them. */
+const char *SyncAddress_IsOfThisMachine(void)
+{
+    CHECK(is_own("127.0.0.1") && is_own("127.0.1.1") && is_own("::1"));
+    CHECK(is_own("::ffff:127.0.0.1") && is_own("localhost"));
+    CHECK(!is_own("192.0.2.1") && !is_own("::ffff:192.0.2.1") && !is_own("2001:db8::1"));
     return NULL;
 }

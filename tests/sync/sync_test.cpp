@@ -4,6 +4,7 @@ RTL_C_TEST(SyncPacket, ComesBack)
 RTL_C_TEST(SyncPacket, OthersAreNone)
 RTL_C_TEST(SyncBurst, KeepsTheTightest)
 RTL_C_TEST(SyncAddress, AsUsersWriteIt)
+RTL_C_TEST(SyncAddress, IsOfThisMachine)
 
 RTL_C_TEST(SyncResponder, AnswersRequestsAlone)
 RTL_C_TEST(SyncResponder, AnswersFromWhereItWasAsked)

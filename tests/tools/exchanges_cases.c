@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct clocks_span no_span = {1, 0};
 static uint64_t state;
 
 /* SplitMix64 (Steele, Lea and Flood 2014), below `most`. */
@@ -170,6 +171,36 @@ static const char *look(const struct planted *planted, const struct exchanges *o
     return NULL;
 }
 
+/* The other host records longer than packets are exchanged, on both sides. */
+struct recorded {
+    uint64_t from, to; /* true time */
+    struct clocks_span span;
+};
+
+static void record(const struct planted *planted, const struct exchanges *other,
+                   struct recorded *recorded)
+{
+    uint64_t most = 2 * (planted->end - planted->begin);
+    recorded->from = planted->begin - below(most < 900000000 ? most : 900000000);
+    recorded->to = planted->end + below(most);
+    recorded->span =
+        (struct clocks_span){reads(&planted->other, recorded->from) + (uint64_t)other->shift,
+                             reads(&planted->other, recorded->to) + (uint64_t)other->shift};
+}
+
+static const char *look_at_ends(const struct planted *planted, const struct exchanges *other,
+                                const struct recorded *recorded, const struct clocks *clocks)
+{
+    const uint64_t ends[] = {recorded->from, recorded->to};
+    for (int i = 0; i < 2; i++) {
+        int64_t true_one =
+            ahead(&planted->reference, ends[i]) - ahead(&planted->other, ends[i]) - other->shift;
+        CHECK((uint64_t)llabs(clocks->shift - true_one) <= clocks->error);
+    }
+    CHECK(clocks->between <= clocks->error);
+    return NULL;
+}
+
 /* One drift: it is found, and the error is no more than what drift and delays make of it. */
 static const char *try_steady(unsigned trial, unsigned *found)
 {
@@ -188,11 +219,22 @@ static const char *try_steady(unsigned trial, unsigned *found)
         double span = (double)(planted.end - planted.begin) / 1e9;
         double delays = (double)(planted.one.there + planted.one.back + planted.one.jitter +
                                  planted.two.there + planted.two.back + planted.two.jitter);
-        CHECK(clocks_find(bounds, count, &clocks) && clocks.steady);
+        CHECK(clocks_find(bounds, count, &no_span, &clocks) && clocks.steady);
+        uint64_t alone = clocks.error;
+        CHECK(clocks.between == alone && clocks.before == 0 && clocks.after == 0);
         CHECK_DONE(look(&planted, &other, bounds, count, &clocks));
         CHECK(clocks.drift_least <= drift + 10 && drift - 10 <= clocks.drift_most);
         if (span > 60 && count > 10)
             CHECK((double)clocks.error < fabs(drift) * span / 2 + 3 * delays + 10000);
+        struct recorded recorded;
+        record(&planted, &other, &recorded);
+        CHECK(clocks_find(bounds, count, &recorded.span, &clocks) && clocks.steady);
+        CHECK_DONE(look(&planted, &other, bounds, count, &clocks));
+        CHECK_DONE(look_at_ends(&planted, &other, &recorded, &clocks));
+        CHECK(clocks.between == alone);
+        span = (double)(recorded.to - recorded.from) / 1e9;
+        if (span > 180 && count > 10)
+            CHECK((double)clocks.error < fabs(drift) * span / 2 + 15 * delays + 50000);
         ++*found;
     }
     free(bounds);
@@ -227,9 +269,14 @@ static const char *try_slewed(unsigned trial, unsigned *changed)
     planted.one.lost = planted.two.lost = 5;
     size_t count = ask_all(&planted, &reference, &other, &bounds, &fits);
     CHECK(fits);
-    if (count && !clocks_find(bounds, count, &clocks)) {
-        CHECK(clocks_follow(bounds, count, &clocks) && !clocks.steady);
+    if (count && !clocks_find(bounds, count, &no_span, &clocks)) {
+        CHECK(clocks_follow(bounds, count, &no_span, &clocks) && !clocks.steady);
         CHECK_DONE(look(&planted, &other, bounds, count, &clocks));
+        struct recorded recorded;
+        record(&planted, &other, &recorded);
+        CHECK(clocks_follow(bounds, count, &recorded.span, &clocks));
+        CHECK_DONE(look(&planted, &other, bounds, count, &clocks));
+        CHECK_DONE(look_at_ends(&planted, &other, &recorded, &clocks));
         ++*changed;
     }
     free(bounds);
@@ -336,8 +383,10 @@ const char *Exchanges_OfAnyNumbers(void)
         bool fits;
         size_t count = exchanges_bounds(&hosts[0], &hosts[1], &bounds, &fits);
         CHECK((count == 0) == (bounds == NULL));
-        (void)clocks_find(bounds, count, &clocks);
-        (void)clocks_follow(bounds, count, &clocks);
+        const struct clocks_span span = {below(UINT64_MAX) >> below(64),
+                                         below(UINT64_MAX) >> below(64)};
+        (void)clocks_find(bounds, count, &span, &clocks);
+        (void)clocks_follow(bounds, count, &span, &clocks);
         free(bounds);
     }
     return NULL;

@@ -28,6 +28,27 @@ static uint64_t error_of(double ns)
     return ns < 0x1p63 ? (uint64_t)ceil(ns) + 1 : INT64_MAX;
 }
 
+/* Differences that are possible at some time, or at any of several. */
+struct range {
+    double least, most;
+};
+
+static struct range join(struct range a, struct range b)
+{
+    return (struct range){fmin(a.least, b.least), fmax(a.most, b.most)};
+}
+
+static double middle_of(struct range range)
+{
+    return round((range.least + range.most) / 2);
+}
+
+static uint64_t error_in(struct range range)
+{
+    double shift = middle_of(range);
+    return error_of(fmax(range.most - shift, shift - range.least));
+}
+
 /* Seconds from the middle. */
 static double seconds(const struct search *search, uint64_t at)
 {
@@ -117,23 +138,13 @@ static void find_middle(struct search *search, uint64_t *first, uint64_t *last)
     search->middle = *first + (*last - *first) / 2;
 }
 
-/* What is possible at a time, with any of the drifts that are. */
-static void possible(const struct search *search, uint64_t at, double *least, double *most)
+/* What is possible at a time, with any of the drifts that are. Over times the least is concave and
+ * the greatest convex: what is possible at two of them holds what is between them. */
+static struct range possible(const struct search *search, double time)
 {
-    double time = seconds(search, at);
     double top = peak(search, greatest, time, search->low, search->high);
     double bottom = peak(search, least_negated, time, search->low, search->high);
-    *most = greatest(search, top, time);
-    *least = -least_negated(search, bottom, time);
-}
-
-/* How far a shift may be off at a time. */
-static double error_at(const struct search *search, double shift, uint64_t at)
-{
-    double least;
-    double most;
-    possible(search, at, &least, &most);
-    return fmax(most - shift, shift - least);
+    return (struct range){-least_negated(search, bottom, time), greatest(search, top, time)};
 }
 
 /* Which drifts are possible, and one in their middle; false: none is. */
@@ -147,28 +158,59 @@ static bool find_drifts(struct search *search, double *drift)
     return true;
 }
 
-bool clocks_find(const struct clocks_bound *bounds, size_t count, struct clocks *clocks)
+/* By how much a time of the moved host's, once it is moved, is after another one. It may be before
+ * the clock's 0. */
+static double after(uint64_t time, double shift, uint64_t other)
+{
+    return (double)(int64_t)(time + (uint64_t)clocks_ns(shift) - other) / 1e9;
+}
+
+static bool is_known(const struct clocks_span *span)
+{
+    return (int64_t)(span->to - span->from) >= 0;
+}
+
+static uint64_t ns_of(double seconds)
+{
+    return seconds > 0 ? (uint64_t)clocks_ns(seconds * 1e9) : 0;
+}
+
+/* When it began or ended is known as well as the difference then is. */
+static double end_of(const struct search *search, uint64_t time, double shift, bool first)
+{
+    struct range then = possible(search, after(time, shift, search->middle));
+    return after(time, first ? then.least : then.most, search->middle);
+}
+
+bool clocks_find(const struct clocks_bound *bounds, size_t count, const struct clocks_span *span,
+                 struct clocks *clocks)
 {
     struct search search = {.bounds = bounds, .count = count};
     uint64_t first;
     uint64_t last;
-    double least;
-    double most;
     double drift;
     if (count == 0)
         return false;
     find_middle(&search, &first, &last);
     if (!find_drifts(&search, &drift))
         return false;
-    range_of(&search, drift, &least, &most);
-    double shift = round((least + most) / 2);
-    double error = fmax(error_at(&search, shift, first), error_at(&search, shift, last));
-    *clocks = (struct clocks){.shift = clocks_ns(shift),
-                              .error = error_of(error),
+    double begin = seconds(&search, first);
+    double end = seconds(&search, last);
+    struct range all = join(possible(&search, begin), possible(&search, end));
+    *clocks = (struct clocks){.between = error_in(all),
                               .drift = drift,
                               .drift_least = search.low,
                               .drift_most = search.high,
                               .steady = true};
+    if (is_known(span)) {
+        double from = fmin(begin, end_of(&search, span->from, middle_of(all), true));
+        double to = fmax(end, end_of(&search, span->to, middle_of(all), false));
+        clocks->before = ns_of(begin - from);
+        clocks->after = ns_of(to - end);
+        all = join(all, join(possible(&search, from), possible(&search, to)));
+    }
+    clocks->shift = clocks_ns(middle_of(all));
+    clocks->error = error_in(all);
     return true;
 }
 
@@ -222,36 +264,58 @@ static struct clocks_path *make_path(const struct clocks_bound *bounds, size_t c
 
 /* The least and the greatest difference of all the time: those of the points, and what is possible
  * where those on both sides of a gap allow the same. */
-static void find_extremes(const struct clocks_path *path, size_t count, double *least, double *most)
+static struct range extremes(const struct clocks_path *path, size_t count)
 {
-    *least = path[0].least;
-    *most = path[0].most;
+    struct range all = {path[0].least, path[0].most};
     for (size_t i = 1; i < count; ++i) {
         double moved = change(&path[i - 1], &path[i]);
-        *least = fmin(*least, (path[i - 1].least + path[i].least - moved) / 2);
-        *most = fmax(*most, (path[i - 1].most + path[i].most + moved) / 2);
-        *least = fmin(*least, path[i].least);
-        *most = fmax(*most, path[i].most);
+        all = join(all, (struct range){(path[i - 1].least + path[i].least - moved) / 2,
+                                       (path[i - 1].most + path[i].most + moved) / 2});
+        all = join(all, (struct range){path[i].least, path[i].most});
     }
+    return all;
 }
 
-bool clocks_follow(const struct clocks_bound *bounds, size_t count, struct clocks *clocks)
+/* What is possible so many seconds before the first or after the last point. */
+static struct range beyond(const struct clocks_path *end, double time)
+{
+    return (struct range){end->least - CLOCKS_DRIFT * time, end->most + CLOCKS_DRIFT * time};
+}
+
+/* How long before the first point it began, or after the last it ended: it is known as well as the
+ * difference then is. */
+static double outside(const struct clocks_path *end, uint64_t time, bool first)
+{
+    double shift = (end->least + end->most) / 2;
+    double far = after(time, shift, end->at);
+    struct range then = beyond(end, fabs(far));
+    far = after(time, first ? then.least : then.most, end->at);
+    return fmax(first ? -far : far, 0);
+}
+
+bool clocks_follow(const struct clocks_bound *bounds, size_t count, const struct clocks_span *span,
+                   struct clocks *clocks)
 {
     struct clocks_path *path = count ? make_path(bounds, count) : NULL;
-    double least;
-    double most;
     if (!path)
         return false;
-    find_extremes(path, count, &least, &most);
+    struct range all = extremes(path, count);
     const struct clocks_path *end = &path[count - 1];
-    double span = fmax((double)(end->at - path->at) / 1e9, 1e-9);
-    double shift = round((least + most) / 2);
+    double time = fmax((double)(end->at - path->at) / 1e9, 1e-9);
     *clocks =
-        (struct clocks){.shift = clocks_ns(shift),
-                        .error = error_of(fmax(most - shift, shift - least)),
-                        .drift = (end->least + end->most - path->least - path->most) / 2 / span,
-                        .drift_least = fmax(-CLOCKS_DRIFT, (end->least - path->most) / span),
-                        .drift_most = fmin(CLOCKS_DRIFT, (end->most - path->least) / span)};
+        (struct clocks){.between = error_in(all),
+                        .drift = (end->least + end->most - path->least - path->most) / 2 / time,
+                        .drift_least = fmax(-CLOCKS_DRIFT, (end->least - path->most) / time),
+                        .drift_most = fmin(CLOCKS_DRIFT, (end->most - path->least) / time)};
+    if (is_known(span)) {
+        double early = outside(path, span->from, true);
+        double late = outside(end, span->to, false);
+        clocks->before = ns_of(early);
+        clocks->after = ns_of(late);
+        all = join(all, join(beyond(path, early), beyond(end, late)));
+    }
+    clocks->shift = clocks_ns(middle_of(all));
+    clocks->error = error_in(all);
     free(path);
     return true;
 }
@@ -283,7 +347,9 @@ void clocks_model_at(const struct clocks_model *model, uint64_t at, double *leas
                                   model->high};
     struct clocks_path point = {at, -INFINITY, INFINITY};
     if (model->steady) {
-        possible(&search, at, least, most);
+        struct range range = possible(&search, seconds(&search, at));
+        *least = range.least;
+        *most = range.most;
         return;
     }
     for (size_t i = 0; i < model->count; ++i) {

@@ -24,10 +24,19 @@ struct clocks_bound {
     int64_t least, most;
 };
 
+/** When the host whose times are moved recorded, on its clock as the bounds have it. From the first
+ * bound to the last it is compared anyhow. */
+struct clocks_span {
+    uint64_t from, to; /**< which may have passed 2^64; `to` before `from`: nothing is known */
+};
+
 struct clocks {
-    int64_t shift; /**< in the middle of the time between the first bound and the last one */
-    /** A single shift for all of that time is not further off than this, the drift included, ns. */
+    int64_t shift; /**< of all that are possible the one that is the least off at worst */
+    /** A single shift is not further off than this at any time of the span, nor between the first
+     * bound and the last one, the drift included, ns. */
     uint64_t error;
+    uint64_t between;                      /**< what it would be between the bounds alone, ns */
+    uint64_t before, after;                /**< of the span is outside the bounds, ns */
     double drift, drift_least, drift_most; /**< ns a second */
     bool steady; /**< one drift fits all bounds; else it is that from the first to the last */
 };
@@ -35,13 +44,16 @@ struct clocks {
 /** As a number of ns, the nearest that there is. */
 int64_t clocks_ns(double ns);
 
-/** Finds it. False if no difference and drift fits all bounds, or there is none. */
-bool clocks_find(const struct clocks_bound *bounds, size_t count, struct clocks *clocks);
+/** Finds it. False if no difference and drift fits all bounds, or there is none. Outside the bounds
+ * any drift may go on that fits all of them. */
+bool clocks_find(const struct clocks_bound *bounds, size_t count, const struct clocks_span *span,
+                 struct clocks *clocks);
 
 /** The same, but the drift may change, as that of a clock does that is kept right by another one:
- * it is at most CLOCKS_DRIFT at any time. What is possible between two bounds grows with the time
- * between them. */
-bool clocks_follow(const struct clocks_bound *bounds, size_t count, struct clocks *clocks);
+ * it is at most CLOCKS_DRIFT at any time. What is possible grows with the time from the next bound.
+ */
+bool clocks_follow(const struct clocks_bound *bounds, size_t count, const struct clocks_span *span,
+                   struct clocks *clocks);
 
 /** What some bounds leave possible at any time: with one drift if one fits, else with one that
  * changes. */

@@ -6,6 +6,7 @@
 #include "merge/clocks.h"
 #include "merge/exchanges.h"
 #include "store/exchanges.h"
+#include "store/scan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +29,8 @@ struct host {
     struct together *list;
     size_t count;
     size_t ranks;
-    const char *why; /* its ranks do not agree; NULL: they do */
+    struct clocks_span span; /* of its processes and kernels, on its own clock */
+    const char *why;         /* its ranks do not agree; NULL: they do */
 };
 
 /* Collectives that no rank leaves before all have begun: each needs something of each other one. A
@@ -130,14 +132,55 @@ static rtl_status_t read_exchanges(struct host *host, rtl_trace_t *trace)
     return status;
 }
 
+static void add_time(struct host *host, uint64_t from, uint64_t to)
+{
+    host->span.from = from < host->span.from ? from : host->span.from;
+    host->span.to = to > host->span.to ? to : host->span.to;
+}
+
+/* A process that nobody saw begin or end, as one that runs, may have had something as long as was
+ * recorded. */
+static void add_process(struct host *host, const rtl_process_t *process,
+                        const rtl_trace_info_t *info)
+{
+    uint64_t from = process->start ? process->start : info->start;
+    uint64_t to = process->end ? process->end : info->end;
+    if (from && to)
+        add_time(host, from, to);
+}
+
+/* When an input has something that is moved. */
+static rtl_status_t read_span(struct host *host, rtl_trace_t *trace)
+{
+    const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+    const rtl_process_t *processes;
+    rtl_trace_info_t info;
+    size_t count;
+    bool known;
+    uint64_t from;
+    uint64_t to;
+    rtl_status_t status = rtlTraceInfo(trace, &info);
+    if (status == RTL_OK)
+        status = rtlTraceProcesses(trace, &processes, &count);
+    if (status != RTL_OK)
+        return status;
+    for (size_t i = 0; i < count; ++i)
+        add_process(host, &processes[i], &info);
+    rtl_scan_extent(trace, &all, &known, &from, &to);
+    if (known && to)
+        add_time(host, from, to);
+    return RTL_OK;
+}
+
 static int read_input(const struct hosts *hosts, struct host *host, struct texts *texts,
                       const struct rtl_merge_input *input, char *error, size_t error_size)
 {
     rtl_trace_t *trace = NULL;
-    rtl_status_t status = RTL_OK;
+    rtl_status_t status;
     if (rtlTraceOpen(input->path, &trace, error, error_size) != RTL_OK)
         return -1;
-    if (hosts->exchanges)
+    status = read_span(host, trace);
+    if (status == RTL_OK && hosts->exchanges)
         status = read_exchanges(host, trace);
     if (status == RTL_OK && hosts->collectives)
         status = read_collectives(host, texts, trace, input->shift);
@@ -169,6 +212,7 @@ static const char *why_not(const struct host *a, const struct host *b)
 struct bounds {
     struct clocks_bound *list; /* exchanges first */
     size_t exchanges, collectives;
+    struct clocks_span span;        /* in which there are times to add to, as moved so far */
     const char *contradiction;      /* among exchanges with a third host; NULL: none */
     const char *why_no_collectives; /* NULL: there are some */
 };
@@ -213,9 +257,11 @@ struct finding {
     const char *why;         /* what tells nothing, or contradicts; NULL: nothing does */
 };
 
-static bool fits(const struct clocks_bound *bounds, size_t count, struct clocks *clocks)
+/* So many of them, of which exchanges are the first. */
+static bool fits(const struct bounds *bounds, size_t count, struct clocks *clocks)
 {
-    return clocks_find(bounds, count, clocks) || clocks_follow(bounds, count, clocks);
+    return clocks_find(bounds->list, count, &bounds->span, clocks) ||
+           clocks_follow(bounds->list, count, &bounds->span, clocks);
 }
 
 /* Where packets were exchanged. They are about the clocks alone; collectives belong together by
@@ -224,11 +270,11 @@ static bool fits(const struct clocks_bound *bounds, size_t count, struct clocks 
 static bool judge_exchanges(const struct bounds *bounds, struct finding *finding)
 {
     size_t all = bounds->exchanges + bounds->collectives;
-    if (bounds->collectives && fits(bounds->list, all, &finding->clocks)) {
+    if (bounds->collectives && fits(bounds, all, &finding->clocks)) {
         finding->by = RTL_MERGE_BOTH;
         return true;
     }
-    if (!fits(bounds->list, bounds->exchanges, &finding->clocks)) {
+    if (!fits(bounds, bounds->exchanges, &finding->clocks)) {
         finding->why = no_clock;
         return false;
     }
@@ -244,16 +290,17 @@ static void judge(const struct hosts *hosts, const struct bounds *bounds, struct
     *finding = (struct finding){.by = RTL_MERGE_TIME_OF_DAY, .why = bounds->contradiction};
     if (bounds->exchanges && judge_exchanges(bounds, finding))
         return;
-    if (bounds->collectives &&
-        clocks_find(bounds->list + bounds->exchanges, bounds->collectives, &finding->clocks)) {
+    if (bounds->collectives && clocks_find(bounds->list + bounds->exchanges, bounds->collectives,
+                                           &bounds->span, &finding->clocks)) {
         finding->by = RTL_MERGE_COLLECTIVES;
         return;
     }
     if (finding->why)
         return;
     if (bounds->collectives)
-        finding->why = "no difference of the clocks fits all of them: they do not belong together "
-                       "by their numbers";
+        finding->why =
+            "no difference of the clocks fits all collectives that both ran: they do not "
+            "belong together by their numbers";
     else
         finding->why = hosts->collectives ? bounds->why_no_collectives : not_exchanged;
 }
@@ -261,7 +308,11 @@ static void judge(const struct hosts *hosts, const struct bounds *bounds, struct
 static void compare(const struct hosts *hosts, const struct host *reference,
                     const struct host *other, struct finding *finding, struct bounds *bounds)
 {
-    *bounds = (struct bounds){0};
+    const struct clocks_span *span = &other->span;
+    int64_t shift = other->exchanges.shift;
+    *bounds = (struct bounds){.span = {1, 0}};
+    if (span->from <= span->to)
+        bounds->span = (struct clocks_span){moved(span->from, shift), moved(span->to, shift)};
     if (hosts->exchanges)
         find_exchanges(reference, other, bounds);
     if (hosts->collectives)
@@ -285,6 +336,7 @@ static int read_host(const struct hosts *hosts, struct host *host, struct texts 
 {
     host->exchanges.boot = first->boot;
     host->exchanges.shift = first->shift;
+    host->span = (struct clocks_span){UINT64_MAX, 0};
     for (size_t i = 0; i < count; ++i)
         if (is_of(&inputs[i], first) &&
             read_input(hosts, host, names, &inputs[i], error, error_size) != 0)
@@ -315,6 +367,9 @@ static void move_host(struct rtl_merge_input *inputs, size_t count,
         inputs[i].shift = moved_by(inputs[i].shift, clocks->shift);
         inputs[i].corrected = clocks->shift;
         inputs[i].error = clocks->error;
+        inputs[i].error_between = clocks->between;
+        inputs[i].before = clocks->before;
+        inputs[i].after = clocks->after;
         inputs[i].clock_drift = clocks->drift;
         inputs[i].clock_drift_error =
             fmax(clocks->drift_most - clocks->drift, clocks->drift - clocks->drift_least);

@@ -191,16 +191,32 @@ static void tell_what(const struct rtl_merge_input *input)
         (void)printf("%s of packets", show_things(input->exchanges, "exchange").text);
 }
 
+/* Why it is worse than packets and collectives are. */
+static void tell_beyond(const struct rtl_merge_input *input)
+{
+    uint64_t at[2];
+    if (!rtl_merge_goes_beyond(input, at))
+        return;
+    (void)printf(", most of that because its recording");
+    if (at[0])
+        (void)printf(" begins %s before the first of them", show_duration((double)at[0]).text);
+    if (at[0] && at[1])
+        (void)printf(" and");
+    if (at[1])
+        (void)printf(" goes on for %s after the last of them", show_duration((double)at[1]).text);
+}
+
 static void tell_aligned(const struct rtl_merge_input *input)
 {
     (void)printf("another host: moved by %s so that ", show_duration((double)input->shift).text);
     tell_what(input);
-    (void)printf(
-        " fit, right within %s from the first to the last; its clock drifts by %.3f +- %.3f "
-        "ppm%s, and its time of day was off by %s",
-        show_duration((double)input->error).text, input->clock_drift / 1000,
-        input->clock_drift_error / 1000, input->changes ? ", which changed meanwhile" : "",
-        show_duration((double)-input->corrected).text);
+    (void)printf(" fit, right within %s as long as it recorded",
+                 show_duration((double)input->error).text);
+    tell_beyond(input);
+    (void)printf("; its clock drifts by %.3f +- %.3f ppm%s, and its time of day was off by %s",
+                 input->clock_drift / 1000, input->clock_drift_error / 1000,
+                 input->changes ? ", which changed meanwhile" : "",
+                 show_duration((double)-input->corrected).text);
     if (input->unaligned)
         (void)printf("; but %s", input->unaligned);
 }
@@ -266,6 +282,8 @@ static json_t *input_json(const struct rtl_merge_input *input)
                   open_text(input->left_out));
     (void)json_object_set_new(object, "error_ns",
                               aligned ? open_number(input->error) : json_null());
+    (void)json_object_set_new(object, "error_between_ns",
+                              aligned ? open_number(input->error_between) : json_null());
     (void)json_object_set_new(object, "clock_drift_ppm",
                               aligned ? json_real(input->clock_drift / 1000) : json_null());
     (void)json_object_set_new(object, "clock_drift_error_ppm",
