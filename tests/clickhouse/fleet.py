@@ -52,6 +52,12 @@ class Fleet:
         return found
 
 
+def apart(rtl, server, database):
+    """The same server with a database of its own."""
+    server.ask(f"CREATE DATABASE {database}")
+    return Fleet(rtl, f"{server.url}/{database}")
+
+
 def near(what, found, wanted, part=1e-9):
     if not math.isclose(found, wanted, rel_tol=part, abs_tol=1e-6):
         fail(f"{what}: {found}, not {wanted}")
@@ -113,6 +119,21 @@ def test_regressions(fleet):
     one = [found["run"] for found in fleet.ask("runs", "--where", "host=node1", "--where", "build=42")][0]
     rows = fleet.ask("regressions", "--before", "build=41", "--after", f"run={one}")
     equal("verdicts of one run", {row["verdict"] for row in rows}, {"one run"})
+
+
+def test_equal(fleet):
+    """Runs whose kernels took the same time: no verdict but "same", however sums of their means round."""
+    for number in range(8):
+        trace = f"equal{number}.db"
+        fleet.rtl.bench_store(trace, "replay", 4000, "--shapes", "12")
+        change(trace, host="node1", rank="0", later=number * HOUR)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label",
+                       f"build={'old' if number < 3 else 'new'}", trace)
+    rows = fleet.ask("regressions", "--before", "build=old", "--after", "build=new")
+    if len(rows) < 10:
+        fail(f"only {len(rows)} kernels are compared")
+    equal("runs", {(row["runs_before"], row["runs_after"]) for row in rows}, {(3, 5)})
+    equal("verdicts of equal runs", {row["verdict"] for row in rows}, {"same"})
 
 
 def verdict_of(fleet, means):
@@ -253,6 +274,8 @@ def main():
                  test_stragglers):
         test(fleet)
     test_sentences(fleet, servers[0])
+    for test in (test_equal,):
+        test(apart(fleet.rtl, servers[0], test.__name__))
 
 
 main()
