@@ -136,6 +136,21 @@ def test_equal(fleet):
     equal("verdicts of equal runs", {row["verdict"] for row in rows}, {"same"})
 
 
+def test_one_kernel(fleet):
+    """Quantiles are those of a histogram: what one kernel took is both of them all the same."""
+    fleet.rtl.bench_store("single.db", "eager", 40, "--shapes", "40")
+    fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "single.db")
+    wanted = fleet.kernels("single.db")
+    alone = 0
+    for row in fleet.ask("kernels"):
+        least, most = min(wanted[row["name"]]), max(wanted[row["name"]])
+        if not least <= row["p50_ns"] <= row["p99_ns"] <= most:
+            fail(f"quantiles of {row['name']}: {row['p50_ns']} and {row['p99_ns']}, not of {least} to {most}")
+        alone += least == most
+    if alone == 0:
+        fail("no kernel has one duration")
+
+
 def verdict_of(fleet, means):
     """By Welch's t of one kernel: all have the same factors."""
     name = sorted(fleet.durations())[0]
@@ -274,7 +289,7 @@ def main():
                  test_stragglers):
         test(fleet)
     test_sentences(fleet, servers[0])
-    for test in (test_equal,):
+    for test in (test_equal, test_one_kernel):
         test(apart(fleet.rtl, servers[0], test.__name__))
 
 
