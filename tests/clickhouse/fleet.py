@@ -136,6 +136,32 @@ def test_equal(fleet):
     equal("verdicts of equal runs", {row["verdict"] for row in rows}, {"same"})
 
 
+def test_gpus_apart(fleet):
+    """Two ranks that each see a GPU of their own as number 0, in a trace each: two GPUs, as of the merged trace."""
+    for rank, uuid in enumerate(("GPU-aa00", "GPU-bb11")):
+        trace = f"visible{rank}.db"
+        fleet.rtl.bench_store(trace, "replay", 2000 + 500 * rank, "--shapes", "6")
+        change(trace, host="node9", rank=str(rank), slower=1 + rank, uuid=uuid)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, trace)
+    fleet.rtl.fine("merge", "-o", "visible.db", "visible0.db", "visible1.db")
+    gpus = as_json(fleet.rtl.fine("summary", "--json", "visible.db"))["gpus"]
+    equal("GPUs of the merged trace", len(gpus), 2)
+    rows = fleet.ask("gpus")
+    equal("GPUs", sorted((row["host"], row["gpu"], row["device"], row["calls"]) for row in rows),
+          [("node9", 0, "GPU-aa00", 2000), ("node9", 0, "GPU-bb11", 2500)])
+    equal("the slowest one", rows[0]["device"], "GPU-bb11")
+    equal("busy", sorted(row["recorded_ns"] - row["idle_ns"] for row in fleet.ask("idle")),
+          sorted(gpu["busy_ns"] for gpu in gpus))
+    equal("GPUs of the host", [row["gpus"] for row in fleet.ask("hosts")], [2])
+    spread = fleet.ask("spread")
+    equal("kernels that differ", {(row["gpus"], row["slowest_device"]) for row in spread}, {(2, "GPU-bb11")})
+    for row in spread:
+        means = [sum(kernels[row["name"]]) / len(kernels[row["name"]])
+                 for kernels in map(fleet.kernels, ("visible0.db", "visible1.db"))]
+        near("least", row["least_ns"], min(means))
+        near("most", row["most_ns"], max(means))
+
+
 def test_one_kernel(fleet):
     """Quantiles are those of a histogram: what one kernel took is both of them all the same."""
     fleet.rtl.bench_store("single.db", "eager", 40, "--shapes", "40")
@@ -289,7 +315,7 @@ def main():
                  test_stragglers):
         test(fleet)
     test_sentences(fleet, servers[0])
-    for test in (test_equal, test_one_kernel):
+    for test in (test_equal, test_gpus_apart, test_one_kernel):
         test(apart(fleet.rtl, servers[0], test.__name__))
 
 
