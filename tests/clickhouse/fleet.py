@@ -5,6 +5,7 @@ questions that there are none."""
 import collections
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -65,8 +66,8 @@ def near(what, found, wanted, part=1e-9):
 
 def test_runs(fleet):
     rows = fleet.ask("runs")
-    equal("runs", sorted((row["trace"], row["kernels"], row["complete"]) for row in rows),
-          sorted((name, sum(map(len, trace["kernels"].values())), "yes") for name, trace in fleet.traces.items()))
+    equal("runs", sorted((row["trace"], row["kernels"], row["loaded"], row["recorded"]) for row in rows),
+          sorted((name, sum(map(len, trace["kernels"].values())), "yes", "whole") for name, trace in fleet.traces.items()))
     row = next(row for row in fleet.ask("runs", "--where", "host=node2", "--where", "build=42")
                if row["trace"] == "node2-42-0.db")
     equal("one run", [found["trace"] for found in fleet.ask("runs", "--where", f"run={row['run']}")], ["node2-42-0.db"])
@@ -160,6 +161,34 @@ def test_gpus_apart(fleet):
                  for kernels in map(fleet.kernels, ("visible0.db", "visible1.db"))]
         near("least", row["least_ns"], min(means))
         near("most", row["most_ns"], max(means))
+
+
+def test_recorded(fleet):
+    """Recordings that are not whole: of a recorder that was killed, and with kernels lost, as rtl check has it."""
+    wanted = {}
+    for name, statements, recorded in (
+            ("whole", [], "whole"),
+            ("killed", ["UPDATE meta SET value = 0 WHERE key = 'finished'"], "not finished"),
+            ("lost", ["INSERT INTO ledger_losses VALUES (1, 0, 'ring', 5), (1, 0, 'pool', 2)"], "lost 7"),
+            ("both", ["UPDATE meta SET value = 0 WHERE key = 'finished'",
+                      "INSERT INTO ledger_losses VALUES (1, 0, 'ring', 3)"], "not finished, lost 3")):
+        trace = f"{name}.db"
+        fleet.rtl.bench_store(trace, "replay", 1000, "--shapes", "4")
+        change(trace, host=name)
+        with sqlite3.connect(trace) as db:
+            db.execute("INSERT OR IGNORE INTO ledger_rows VALUES (1, 0, 1007, 1007, 0, 1000, 0, 0, 0)")
+            for statement in statements:
+                db.execute(statement)
+        db.close()
+        said = as_json(fleet.rtl.run("check", "--json", trace).stdout)
+        equal(f"finished, of {trace}", said["finished"], "not finished" not in recorded)
+        equal(f"lost, of {trace}", sum(said["total"]["lost"].values()),
+              int(recorded.split("lost ")[1]) if "lost " in recorded else 0)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, trace)
+        wanted[trace] = ("yes", recorded)
+    equal("what was recorded", {row["trace"]: (row["loaded"], row["recorded"]) for row in fleet.ask("runs")}, wanted)
+    equal("losses", [(row["host"], row["reason"], row["lost"]) for row in fleet.ask("losses")],
+          [("lost", "ring", 5), ("both", "ring", 3), ("lost", "pool", 2)])
 
 
 def test_one_kernel(fleet):
@@ -315,7 +344,7 @@ def main():
                  test_stragglers):
         test(fleet)
     test_sentences(fleet, servers[0])
-    for test in (test_equal, test_gpus_apart, test_one_kernel):
+    for test in (test_equal, test_gpus_apart, test_recorded, test_one_kernel):
         test(apart(fleet.rtl, servers[0], test.__name__))
 
 
