@@ -266,28 +266,57 @@ def test_trend(fleet):
     equal("until an hour", len(fleet.ask("trend", "--to", hour)), 1)
 
 
-def test_stragglers(fleet):
-    """Two hosts with four ranks each, whose plan says who is late: as the durations of the traces have it."""
-    made = os.path.join(fleet.rtl.build, "tests/bin/ranks_made")
-    steps = collections.defaultdict(list)
-    for host in range(2):
-        trace = f"ranks{host}.db"
-        subprocess.run([made, trace, "7", "2", str(host), "4", "50", "0", "0"], check=True)
-        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", "job=late", trace)
-        numbers = collections.Counter()
+def load_ranks(fleet, job, seed, counts):
+    """Loads hosts of a job with four ranks each, which have so many collectives. What each rank's took, in their order."""
+    took = collections.defaultdict(list)
+    for host, count in enumerate(counts):
+        trace = f"{job}{host}.db"
+        subprocess.run([os.path.join(fleet.rtl.build, "tests/bin/ranks_made"), trace, str(seed), str(len(counts)), str(host),
+                        "4", str(count), "0", "0"], check=True)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", f"job={job}", trace)
         for rank, duration in fleet.rtl.sql(trace, "SELECT p.rank, k.duration FROM kernels k JOIN processes p USING(process) "
                                             "WHERE k.name LIKE '%AllReduce%' ORDER BY k.start"):
-            steps[numbers[rank]].append((int(duration), rank))
-            numbers[rank] += 1
+            took[rank].append(int(duration))
+    return took
+
+
+def check_stragglers(fleet, took, *words):
+    """By the durations of the collectives that all ranks have."""
+    steps = min(map(len, took.values()))
     last, waited = collections.Counter(), collections.Counter()
-    for ranks in steps.values():
-        least, rank = min(ranks)
-        last[rank] += 1
-        waited[rank] += sum(duration - least for duration, _ in ranks)
-    rows = fleet.ask("stragglers", "--where", "job=late")
-    equal("who is late", {row["rank"]: row["slowest_in"] for row in rows}, dict(last))
-    equal("who waits", {row["rank"]: row["waited_ns"] for row in rows}, dict(waited))
-    near("shares", sum(row["slowest_share"] for row in rows), 1.0)
+    for step in range(steps):
+        least, rank = min((durations[step], rank) for rank, durations in took.items())
+        wait = sum(durations[step] - least for durations in took.values())
+        last[rank] += wait > 0
+        waited[rank] += wait
+    rows = fleet.ask("stragglers", *words)
+    equal("stragglers", {row["rank"]: (row["slowest_in"], row["waited_ns"], row["steps"], row["left_out"]) for row in rows},
+          {rank: (last[rank], waited[rank], steps, len(took[rank]) - steps) for rank in took})
+    near("shares", sum(row["slowest_share"] for row in rows), sum(last.values()) / steps)
+
+
+def test_stragglers(fleet):
+    """Two hosts with four ranks each, whose plan says who is late; one of which has more collectives than the other."""
+    check_stragglers(fleet, load_ranks(fleet, "late", 7, (50, 50)), "--where", "job=late")
+    check_stragglers(fleet, load_ranks(fleet, "shorter", 8, (50, 30)), "--where", "job=shorter")
+    # Of two jobs nothing belongs together.
+    rows = fleet.ask("stragglers")
+    equal("stragglers of two jobs", {(row["slowest_in"], row["waited_ns"], row["steps"]) for row in rows}, {(0, 0, 0)})
+    equal("what is left out", sum(row["left_out"] for row in rows), 4 * (50 + 50 + 50 + 30))
+
+
+def test_ties(fleet):
+    """Ranks whose collectives take the same time: nobody waits, and nobody is late."""
+    for rank in range(2):
+        trace = f"tie{rank}.db"
+        fleet.rtl.bench_store(trace, "replay", 60, "--shapes", "1")
+        change(trace, host=f"node{rank}", rank=str(rank))
+        with sqlite3.connect(trace) as db:
+            db.execute("UPDATE symbols SET name = 'ncclDevKernel_AllReduce_Sum_f32(int)'")
+        db.close()
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, trace)
+    equal("nobody is late", [(row["rank"], row["slowest_in"], row["slowest_share"], row["waited_ns"], row["steps"])
+                             for row in fleet.ask("stragglers")], [("0", 0, 0, 0, 60), ("1", 0, 0, 0, 60)])
 
 
 def test_losses(fleet):
@@ -340,11 +369,10 @@ def main():
     for build_name in BUILDS:
         rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--url", f"{servers[1].url}/fleet", "--cluster", CLUSTER,
                  "--label", f"build={build_name}", *[name for name, trace in fleet.traces.items() if trace["build"] == build_name])
-    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses,
-                 test_stragglers):
+    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses):
         test(fleet)
     test_sentences(fleet, servers[0])
-    for test in (test_equal, test_gpus_apart, test_recorded, test_one_kernel):
+    for test in (test_stragglers, test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
         test(apart(fleet.rtl, servers[0], test.__name__))
 
 
