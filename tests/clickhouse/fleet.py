@@ -345,10 +345,23 @@ def test_sentences(fleet, server):
     for name, text in (("runs", "-- title: mine {nothing}\nSELECT 7 AS seven"), ("wrong", "SELECT {nothing}"), ("bad", "SELEC")):
         with open(f"own/{name}.sql", "w", encoding="utf-8") as file:
             file.write(text)
-    equal("a question of one's own", fleet.ask("runs", "--sql-dir", "own"), [{"seven": 7}])
+    equal("a question of one's own", as_json(rtl.fine("fleet", "--url", url, "-j", "--sql-dir", "own",
+                                                              "runs"))["rows"], [{"seven": 7}])
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "wrong"], "{nothing}")
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "bad"], url, "Syntax error")
     equal("the query", rtl.fine("fleet", "--sql-dir", "own", "--show-sql", "runs"), "\nSELECT 7 AS seven\n")
+    for question, option, value, part in (
+            ("stragglers", "--from", "2026-11-28", "{in_time}"), ("runs", "--from", "2026-11-28", "{in_time}"),
+            ("losses", "--to", "2026-11-28", "{in_time}"), ("idle", "--kernel", "x", "{of_kernel}"),
+            ("kernels", "--before", "a=1", "{before}"), ("kernels", "--after", "a=1", "{after}"),
+            ("runs", "--top", "5", "{top}")):
+        folder = ["--sql-dir", "own"] if option == "--top" else []
+        rtl.wrong(["fleet", "--url", url, *folder, question, option, value], f"'{question}'", option, part)
+    rtl.wrong(["fleet", "--url", url, "regressions", "--where", "a=1", "--before", "a=1", "--after", "a=2"], "--where", "{runs}")
+    rtl.wrong(["fleet", "--url", url, "--sql-dir", "not/there", "runs"], "--sql-dir not/there", "No such file")
+    rtl.wrong(["fleet", "--sql-dir", "not/there"], "--sql-dir not/there", "No such file")
+    rtl.wrong(["fleet", "--url", url, "kernels", "--from", "2026-11-28", "--to", "2026-11-27"], "--from", "--to")
+    rtl.wrong(["fleet", "--url", url, "kernels", "--top", "0"], "--top 0")
     if " %" not in rtl.fine("fleet", "--url", url, "hosts"):
         fail("the table has no shares")
 
