@@ -347,6 +347,14 @@ def test_sentences(fleet, server):
             file.write(text)
     equal("a question of one's own", as_json(rtl.fine("fleet", "--url", url, "-j", "--sql-dir", "own",
                                                               "runs"))["rows"], [{"seven": 7}])
+    there = server.ask("SHOW TABLES", "fleet")
+    for number, text in enumerate(("DROP TABLE rtl_lock", "CREATE TABLE other (number UInt8) ENGINE = Memory",
+                                   "SELECT 1 SETTINGS readonly = 0")):
+        with open(f"own/changes{number}.sql", "w", encoding="utf-8") as file:
+            file.write(text)
+        rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", f"changes{number}"], url, "readonly")
+    equal("the tables after questions that change some", server.ask("SHOW TABLES", "fleet"), there)
+    equal("the version", server.ask("SELECT version FROM rtl_version", "fleet"), [["1"]])
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "wrong"], "{nothing}")
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "bad"], url, "Syntax error")
     equal("the query", rtl.fine("fleet", "--sql-dir", "own", "--show-sql", "runs"), "\nSELECT 7 AS seven\n")

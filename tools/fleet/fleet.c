@@ -274,6 +274,18 @@ static char *with_format(char *query)
     return query;
 }
 
+/* A question may be anybody's file, and is to change nothing. Who may only read may not set that,
+ * and need not. NULL when a sentence has been said. */
+static const char *only_reading(struct server *server)
+{
+    const char *answer = server_ask(server, "",
+                                    "SELECT value FROM system.settings WHERE name = 'readonly' "
+                                    "FORMAT TabSeparated");
+    if (!answer)
+        say("%s", server->error);
+    return !answer ? NULL : strtoul(answer, NULL, 10) ? "" : "&readonly=1";
+}
+
 static int ask(const struct options *options, const char *query)
 {
     struct url url;
@@ -282,8 +294,11 @@ static int ask(const struct options *options, const char *query)
         return EXIT_USAGE;
     struct server server = server_open(&url);
     int status = tables_find(&server, &there);
+    const char *settings = status == EXIT_FINE ? only_reading(&server) : NULL;
+    if (status == EXIT_FINE && !settings)
+        status = EXIT_USAGE;
     if (status == EXIT_FINE) {
-        const char *answer = server_ask(&server, "", query);
+        const char *answer = server_ask(&server, settings, query);
         status =
             answer ? print_answer(options, &url, answer) : say_fail(EXIT_USAGE, "%s", server.error);
     }
