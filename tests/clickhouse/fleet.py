@@ -323,6 +323,14 @@ def test_losses(fleet):
     equal("losses", fleet.ask("losses"), [])
 
 
+def test_proxy(fleet):
+    """A proxy of the environment gets nothing: one that refuses all would be found out."""
+    proxied = {name: value for name, value in os.environ.items() if name != "no_proxy"}
+    for name in ("http_proxy", "all_proxy"):
+        done = fleet.rtl.run("fleet", "--url", fleet.url, "--json", "losses", env={**proxied, name: "http://127.0.0.1:1"})
+        equal(f"status with {name}, which says {done.stderr}", done.returncode, 0)
+
+
 def test_sentences(fleet, server):
     rtl, url = fleet.rtl, fleet.url
     reads = rtl.fine("fleet", "--url", url.replace("//", "//reader@"), "--json", "kernels")
@@ -390,7 +398,7 @@ def main():
     for build_name in BUILDS:
         rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--url", f"{servers[1].url}/fleet", "--cluster", CLUSTER,
                  "--label", f"build={build_name}", *[name for name, trace in fleet.traces.items() if trace["build"] == build_name])
-    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses):
+    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses, test_proxy):
         test(fleet)
     test_sentences(fleet, servers[0])
     for test in (test_stragglers, test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
