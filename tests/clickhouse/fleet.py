@@ -299,6 +299,10 @@ def test_stragglers(fleet):
     """Two hosts with four ranks each, whose plan says who is late; one of which has more collectives than the other."""
     check_stragglers(fleet, load_ranks(fleet, "late", 7, (50, 50)), "--where", "job=late")
     check_stragglers(fleet, load_ranks(fleet, "shorter", 8, (50, 30)), "--where", "job=shorter")
+    # A rank chooses the run that it is in, with its other ranks.
+    equal("kernels of the run with rank 0", sum(row["calls"] for row in fleet.ask("kernels", "--where", "rank=0", "--where",
+                                                                                  "job=late")),
+          int(fleet.rtl.sql("late0.db", "SELECT count(*) FROM kernels")[0][0]))
     # Of two jobs nothing belongs together.
     rows = fleet.ask("stragglers")
     equal("stragglers of two jobs", {(row["slowest_in"], row["waited_ns"], row["steps"]) for row in rows}, {(0, 0, 0)})
