@@ -402,10 +402,11 @@ def main():
     for build_name in BUILDS:
         rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--url", f"{servers[1].url}/fleet", "--cluster", CLUSTER,
                  "--label", f"build={build_name}", *[name for name, trace in fleet.traces.items() if trace["build"] == build_name])
-    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses, test_proxy):
+    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses, test_proxy,
+                 test_stragglers):
         test(fleet)
     test_sentences(fleet, servers[0])
-    for test in (test_stragglers, test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
+    for test in (test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
         test(apart(fleet.rtl, servers[0], test.__name__))
 
 
