@@ -5,6 +5,7 @@ questions that there are none."""
 import collections
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -52,6 +53,12 @@ class Fleet:
         return found
 
 
+def apart(rtl, server, database):
+    """The same server with a database of its own."""
+    server.ask(f"CREATE DATABASE {database}")
+    return Fleet(rtl, f"{server.url}/{database}")
+
+
 def near(what, found, wanted, part=1e-9):
     if not math.isclose(found, wanted, rel_tol=part, abs_tol=1e-6):
         fail(f"{what}: {found}, not {wanted}")
@@ -59,8 +66,8 @@ def near(what, found, wanted, part=1e-9):
 
 def test_runs(fleet):
     rows = fleet.ask("runs")
-    equal("runs", sorted((row["trace"], row["kernels"], row["complete"]) for row in rows),
-          sorted((name, sum(map(len, trace["kernels"].values())), "yes") for name, trace in fleet.traces.items()))
+    equal("runs", sorted((row["trace"], row["kernels"], row["loaded"], row["recorded"]) for row in rows),
+          sorted((name, sum(map(len, trace["kernels"].values())), "yes", "whole") for name, trace in fleet.traces.items()))
     row = next(row for row in fleet.ask("runs", "--where", "host=node2", "--where", "build=42")
                if row["trace"] == "node2-42-0.db")
     equal("one run", [found["trace"] for found in fleet.ask("runs", "--where", f"run={row['run']}")], ["node2-42-0.db"])
@@ -113,6 +120,90 @@ def test_regressions(fleet):
     one = [found["run"] for found in fleet.ask("runs", "--where", "host=node1", "--where", "build=42")][0]
     rows = fleet.ask("regressions", "--before", "build=41", "--after", f"run={one}")
     equal("verdicts of one run", {row["verdict"] for row in rows}, {"one run"})
+
+
+def test_equal(fleet):
+    """Runs whose kernels took the same time: no verdict but "same", however sums of their means round."""
+    for number in range(8):
+        trace = f"equal{number}.db"
+        fleet.rtl.bench_store(trace, "replay", 4000, "--shapes", "12")
+        change(trace, host="node1", rank="0", later=number * HOUR)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label",
+                       f"build={'old' if number < 3 else 'new'}", trace)
+    rows = fleet.ask("regressions", "--before", "build=old", "--after", "build=new")
+    if len(rows) < 10:
+        fail(f"only {len(rows)} kernels are compared")
+    equal("runs", {(row["runs_before"], row["runs_after"]) for row in rows}, {(3, 5)})
+    equal("verdicts of equal runs", {row["verdict"] for row in rows}, {"same"})
+
+
+def test_gpus_apart(fleet):
+    """Two ranks that each see a GPU of their own as number 0, in a trace each: two GPUs, as of the merged trace."""
+    for rank, uuid in enumerate(("GPU-aa00", "GPU-bb11")):
+        trace = f"visible{rank}.db"
+        fleet.rtl.bench_store(trace, "replay", 2000 + 500 * rank, "--shapes", "6")
+        change(trace, host="node9", rank=str(rank), slower=1 + rank, uuid=uuid)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, trace)
+    fleet.rtl.fine("merge", "-o", "visible.db", "visible0.db", "visible1.db")
+    gpus = as_json(fleet.rtl.fine("summary", "--json", "visible.db"))["gpus"]
+    equal("GPUs of the merged trace", len(gpus), 2)
+    rows = fleet.ask("gpus")
+    equal("GPUs", sorted((row["host"], row["gpu"], row["device"], row["calls"]) for row in rows),
+          [("node9", 0, "GPU-aa00", 2000), ("node9", 0, "GPU-bb11", 2500)])
+    equal("the slowest one", rows[0]["device"], "GPU-bb11")
+    equal("busy", sorted(row["recorded_ns"] - row["idle_ns"] for row in fleet.ask("idle")),
+          sorted(gpu["busy_ns"] for gpu in gpus))
+    equal("GPUs of the host", [row["gpus"] for row in fleet.ask("hosts")], [2])
+    spread = fleet.ask("spread")
+    equal("kernels that differ", {(row["gpus"], row["slowest_device"]) for row in spread}, {(2, "GPU-bb11")})
+    for row in spread:
+        means = [sum(kernels[row["name"]]) / len(kernels[row["name"]])
+                 for kernels in map(fleet.kernels, ("visible0.db", "visible1.db"))]
+        near("least", row["least_ns"], min(means))
+        near("most", row["most_ns"], max(means))
+
+
+def test_recorded(fleet):
+    """Recordings that are not whole: of a recorder that was killed, and with kernels lost, as rtl check has it."""
+    wanted = {}
+    for name, statements, recorded in (
+            ("whole", [], "whole"),
+            ("killed", ["UPDATE meta SET value = 0 WHERE key = 'finished'"], "not finished"),
+            ("lost", ["INSERT INTO ledger_losses VALUES (1, 0, 'ring', 5), (1, 0, 'pool', 2)"], "lost 7"),
+            ("both", ["UPDATE meta SET value = 0 WHERE key = 'finished'",
+                      "INSERT INTO ledger_losses VALUES (1, 0, 'ring', 3)"], "not finished, lost 3")):
+        trace = f"{name}.db"
+        fleet.rtl.bench_store(trace, "replay", 1000, "--shapes", "4")
+        change(trace, host=name)
+        with sqlite3.connect(trace) as db:
+            db.execute("INSERT OR IGNORE INTO ledger_rows VALUES (1, 0, 1007, 1007, 0, 1000, 0, 0, 0)")
+            for statement in statements:
+                db.execute(statement)
+        db.close()
+        said = as_json(fleet.rtl.run("check", "--json", trace).stdout)
+        equal(f"finished, of {trace}", said["finished"], "not finished" not in recorded)
+        equal(f"lost, of {trace}", sum(said["total"]["lost"].values()),
+              int(recorded.split("lost ")[1]) if "lost " in recorded else 0)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, trace)
+        wanted[trace] = ("yes", recorded)
+    equal("what was recorded", {row["trace"]: (row["loaded"], row["recorded"]) for row in fleet.ask("runs")}, wanted)
+    equal("losses", [(row["host"], row["reason"], row["lost"]) for row in fleet.ask("losses")],
+          [("lost", "ring", 5), ("both", "ring", 3), ("lost", "pool", 2)])
+
+
+def test_one_kernel(fleet):
+    """Quantiles are those of a histogram: what one kernel took is both of them all the same."""
+    fleet.rtl.bench_store("single.db", "eager", 40, "--shapes", "40")
+    fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "single.db")
+    wanted = fleet.kernels("single.db")
+    alone = 0
+    for row in fleet.ask("kernels"):
+        least, most = min(wanted[row["name"]]), max(wanted[row["name"]])
+        if not least <= row["p50_ns"] <= row["p99_ns"] <= most:
+            fail(f"quantiles of {row['name']}: {row['p50_ns']} and {row['p99_ns']}, not of {least} to {most}")
+        alone += least == most
+    if alone == 0:
+        fail("no kernel has one duration")
 
 
 def verdict_of(fleet, means):
@@ -175,32 +266,73 @@ def test_trend(fleet):
     equal("until an hour", len(fleet.ask("trend", "--to", hour)), 1)
 
 
-def test_stragglers(fleet):
-    """Two hosts with four ranks each, whose plan says who is late: as the durations of the traces have it."""
-    made = os.path.join(fleet.rtl.build, "tests/bin/ranks_made")
-    steps = collections.defaultdict(list)
-    for host in range(2):
-        trace = f"ranks{host}.db"
-        subprocess.run([made, trace, "7", "2", str(host), "4", "50", "0", "0"], check=True)
-        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", "job=late", trace)
-        numbers = collections.Counter()
+def load_ranks(fleet, job, seed, counts):
+    """Loads hosts of a job with four ranks each, which have so many collectives. What each rank's took, in their order."""
+    took = collections.defaultdict(list)
+    for host, count in enumerate(counts):
+        trace = f"{job}{host}.db"
+        subprocess.run([os.path.join(fleet.rtl.build, "tests/bin/ranks_made"), trace, str(seed), str(len(counts)), str(host),
+                        "4", str(count), "0", "0"], check=True)
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", f"job={job}", trace)
         for rank, duration in fleet.rtl.sql(trace, "SELECT p.rank, k.duration FROM kernels k JOIN processes p USING(process) "
                                             "WHERE k.name LIKE '%AllReduce%' ORDER BY k.start"):
-            steps[numbers[rank]].append((int(duration), rank))
-            numbers[rank] += 1
+            took[rank].append(int(duration))
+    return took
+
+
+def check_stragglers(fleet, took, *words):
+    """By the durations of the collectives that all ranks have."""
+    steps = min(map(len, took.values()))
     last, waited = collections.Counter(), collections.Counter()
-    for ranks in steps.values():
-        least, rank = min(ranks)
-        last[rank] += 1
-        waited[rank] += sum(duration - least for duration, _ in ranks)
-    rows = fleet.ask("stragglers", "--where", "job=late")
-    equal("who is late", {row["rank"]: row["slowest_in"] for row in rows}, dict(last))
-    equal("who waits", {row["rank"]: row["waited_ns"] for row in rows}, dict(waited))
-    near("shares", sum(row["slowest_share"] for row in rows), 1.0)
+    for step in range(steps):
+        least, rank = min((durations[step], rank) for rank, durations in took.items())
+        wait = sum(durations[step] - least for durations in took.values())
+        last[rank] += wait > 0
+        waited[rank] += wait
+    rows = fleet.ask("stragglers", *words)
+    equal("stragglers", {row["rank"]: (row["slowest_in"], row["waited_ns"], row["steps"], row["left_out"]) for row in rows},
+          {rank: (last[rank], waited[rank], steps, len(took[rank]) - steps) for rank in took})
+    near("shares", sum(row["slowest_share"] for row in rows), sum(last.values()) / steps)
+
+
+def test_stragglers(fleet):
+    """Two hosts with four ranks each, whose plan says who is late; one of which has more collectives than the other."""
+    check_stragglers(fleet, load_ranks(fleet, "late", 7, (50, 50)), "--where", "job=late")
+    check_stragglers(fleet, load_ranks(fleet, "shorter", 8, (50, 30)), "--where", "job=shorter")
+    # A rank chooses the run that it is in, with its other ranks.
+    equal("kernels of the run with rank 0", sum(row["calls"] for row in fleet.ask("kernels", "--where", "rank=0", "--where",
+                                                                                  "job=late")),
+          int(fleet.rtl.sql("late0.db", "SELECT count(*) FROM kernels")[0][0]))
+    # Of two jobs nothing belongs together.
+    rows = fleet.ask("stragglers")
+    equal("stragglers of two jobs", {(row["slowest_in"], row["waited_ns"], row["steps"]) for row in rows}, {(0, 0, 0)})
+    equal("what is left out", sum(row["left_out"] for row in rows), 4 * (50 + 50 + 50 + 30))
+
+
+def test_ties(fleet):
+    """Ranks whose collectives take the same time: nobody waits, and nobody is late."""
+    for rank in range(2):
+        trace = f"tie{rank}.db"
+        fleet.rtl.bench_store(trace, "replay", 60, "--shapes", "1")
+        change(trace, host=f"node{rank}", rank=str(rank))
+        with sqlite3.connect(trace) as db:
+            db.execute("UPDATE symbols SET name = 'ncclDevKernel_AllReduce_Sum_f32(int)'")
+        db.close()
+        fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, trace)
+    equal("nobody is late", [(row["rank"], row["slowest_in"], row["slowest_share"], row["waited_ns"], row["steps"])
+                             for row in fleet.ask("stragglers")], [("0", 0, 0, 0, 60), ("1", 0, 0, 0, 60)])
 
 
 def test_losses(fleet):
     equal("losses", fleet.ask("losses"), [])
+
+
+def test_proxy(fleet):
+    """A proxy of the environment gets nothing: one that refuses all would be found out."""
+    proxied = {name: value for name, value in os.environ.items() if name != "no_proxy"}
+    for name in ("http_proxy", "all_proxy"):
+        done = fleet.rtl.run("fleet", "--url", fleet.url, "--json", "losses", env={**proxied, name: "http://127.0.0.1:1"})
+        equal(f"status with {name}, which says {done.stderr}", done.returncode, 0)
 
 
 def test_sentences(fleet, server):
@@ -225,10 +357,31 @@ def test_sentences(fleet, server):
     for name, text in (("runs", "-- title: mine {nothing}\nSELECT 7 AS seven"), ("wrong", "SELECT {nothing}"), ("bad", "SELEC")):
         with open(f"own/{name}.sql", "w", encoding="utf-8") as file:
             file.write(text)
-    equal("a question of one's own", fleet.ask("runs", "--sql-dir", "own"), [{"seven": 7}])
+    equal("a question of one's own", as_json(rtl.fine("fleet", "--url", url, "-j", "--sql-dir", "own",
+                                                              "runs"))["rows"], [{"seven": 7}])
+    there = server.ask("SHOW TABLES", "fleet")
+    for number, text in enumerate(("DROP TABLE rtl_lock", "CREATE TABLE other (number UInt8) ENGINE = Memory",
+                                   "SELECT 1 SETTINGS readonly = 0")):
+        with open(f"own/changes{number}.sql", "w", encoding="utf-8") as file:
+            file.write(text)
+        rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", f"changes{number}"], url, "readonly")
+    equal("the tables after questions that change some", server.ask("SHOW TABLES", "fleet"), there)
+    equal("the version", server.ask("SELECT version FROM rtl_version", "fleet"), [["1"]])
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "wrong"], "{nothing}")
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "bad"], url, "Syntax error")
     equal("the query", rtl.fine("fleet", "--sql-dir", "own", "--show-sql", "runs"), "\nSELECT 7 AS seven\n")
+    for question, option, value, part in (
+            ("stragglers", "--from", "2026-11-28", "{in_time}"), ("runs", "--from", "2026-11-28", "{in_time}"),
+            ("losses", "--to", "2026-11-28", "{in_time}"), ("idle", "--kernel", "x", "{of_kernel}"),
+            ("kernels", "--before", "a=1", "{before}"), ("kernels", "--after", "a=1", "{after}"),
+            ("runs", "--top", "5", "{top}")):
+        folder = ["--sql-dir", "own"] if option == "--top" else []
+        rtl.wrong(["fleet", "--url", url, *folder, question, option, value], f"'{question}'", option, part)
+    rtl.wrong(["fleet", "--url", url, "regressions", "--where", "a=1", "--before", "a=1", "--after", "a=2"], "--where", "{runs}")
+    rtl.wrong(["fleet", "--url", url, "--sql-dir", "not/there", "runs"], "--sql-dir not/there", "No such file")
+    rtl.wrong(["fleet", "--sql-dir", "not/there"], "--sql-dir not/there", "No such file")
+    rtl.wrong(["fleet", "--url", url, "kernels", "--from", "2026-11-28", "--to", "2026-11-27"], "--from", "--to")
+    rtl.wrong(["fleet", "--url", url, "kernels", "--top", "0"], "--top 0")
     if " %" not in rtl.fine("fleet", "--url", url, "hosts"):
         fail("the table has no shares")
 
@@ -249,10 +402,12 @@ def main():
     for build_name in BUILDS:
         rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--url", f"{servers[1].url}/fleet", "--cluster", CLUSTER,
                  "--label", f"build={build_name}", *[name for name, trace in fleet.traces.items() if trace["build"] == build_name])
-    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses,
+    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses, test_proxy,
                  test_stragglers):
         test(fleet)
     test_sentences(fleet, servers[0])
+    for test in (test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
+        test(apart(fleet.rtl, servers[0], test.__name__))
 
 
 main()

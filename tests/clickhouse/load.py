@@ -222,6 +222,7 @@ def test_sentences(rtl, one):
     rtl.wrong(export(f"http://127.0.0.1:{one.tcp}/", "eager.db"), "not as a ClickHouse does")
     if one.ask("SELECT version()")[0][0].startswith("18."):
         rtl.wrong(export(url, "--ttl", "30", "eager.db"), "--ttl", "18.16", "DROP PARTITION")
+        rtl.wrong(export(f"{url}/once", "--ttl", "30", "eager.db"), "--ttl", "18.16", "DROP PARTITION")
     rtl.wrong(export(url, "none.db"), "none.db")
     rtl.bench_store("live.db", "eager", 100)
     change("live.db", host=os.uname().nodename)

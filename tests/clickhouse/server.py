@@ -139,8 +139,9 @@ class Rtl:
                         "--file", trace, *more], check=True, stdout=subprocess.DEVNULL)
 
 
-def change(trace, host=None, rank=None, slower=None, later=0):
-    """Makes a trace one of another host and rank, whose kernels take `slower` times as long, and began `later` ns."""
+def change(trace, host=None, rank=None, slower=None, later=0, uuid=None):
+    """Makes a trace one of another host and rank, whose kernels take `slower` times as long, and began `later` ns,
+    on another GPU."""
     with sqlite3.connect(trace) as db:
         for table in ("stat_blocks", "stat_spans", "stat_chunks", "digests"):
             db.execute(f"DELETE FROM {table}")
@@ -150,6 +151,8 @@ def change(trace, host=None, rank=None, slower=None, later=0):
             db.execute("UPDATE meta SET value = ? WHERE key = 'host'", (host,))
         if rank is not None:
             db.execute("UPDATE processes SET rank = ?", (rank,))
+        if uuid is not None:
+            db.execute("UPDATE agents SET uuid = ?", (uuid,))
         if slower is not None or later:
             base, = db.execute("SELECT min(start_min) FROM kernel_chunks").fetchone()
             db.execute("DELETE FROM clock_points")

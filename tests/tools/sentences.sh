@@ -287,6 +287,11 @@ wrong 2 "no server was named" -- "$rtl" fleet runs
 wrong 2 "'hosts' is a second one" -- "$rtl" fleet runs hosts
 wrong 2 "'now'" "--to" -- "$rtl" fleet --to now runs
 wrong 2 "--before" -- "$rtl" fleet --url http://a:1 regressions
+wrong 2 "--from" "'stragglers'" "{in_time}" -- "$rtl" fleet --from 2026-11-28 stragglers
+wrong 2 "--kernel" "'idle'" "{of_kernel}" -- "$rtl" fleet --kernel x idle
+wrong 2 "--from" "--to" -- "$rtl" fleet --from 2026-11-28 --to 2026-11-27 kernels
+wrong 2 "--top 0" -- "$rtl" fleet -n 0 kernels
+wrong 2 "--sql-dir none" "No such file" -- "$rtl" fleet --sql-dir none runs
 wrong 2 "old.db" -- "$rtl" export old.db -F csv
 wrong 2 "'b.db'" -- "$rtl" export led.db b.db -F csv
 wrong 2 "'soon'" "--from" -- "$rtl" export led.db -F csv --from soon

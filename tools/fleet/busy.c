@@ -2,6 +2,7 @@
 
 #include "common/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 struct device {
     const rtl_agent_t *agent; /* as the first process saw it */
     size_t place;             /* of that */
+    uint32_t name;            /* what tells it from others of its host */
     uint64_t until;           /* end of what has been added */
     uint64_t *minutes;        /* busy, ns */
     size_t count;             /* of minutes there is room for */
@@ -26,26 +28,45 @@ struct busy {
     struct rtl_index by_gpu; /* by process and ordinal */
 };
 
-/* Processes tell a GPU by its uuid, where it has one of its own, else by its place on the bus. */
-static bool is_same(const struct busy *busy, const struct device *device, size_t place,
-                    const rtl_agent_t *agent)
+static uint32_t name_of(struct run *run, const char *text)
 {
-    const struct run *run = busy->run;
-    const rtl_agent_t *known = device->agent;
-    if (run->told[device->place].host != run->told[place].host ||
-        strcmp(known->uuid, agent->uuid) != 0)
-        return false;
-    bool identified = agent->uuid[0] && !strstr(agent->uuid, "XX");
-    return identified || (known->bdf == agent->bdf && known->node == agent->node);
+    size_t name = texts_number(&run->names.texts, text);
+    if (name == TEXTS_NONE)
+        memory_is_short();
+    return (uint32_t)name;
+}
+
+static uint32_t number_name(struct run *run, uint32_t gpu)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "number %u", gpu);
+    return name_of(run, text);
+}
+
+/* GPUs that have no uuid of their own all have the same one, with X for digits. Partitions share
+ * their place on the bus, and are nodes of their own. */
+static uint32_t device_name(struct run *run, const rtl_agent_t *agent)
+{
+    char text[64];
+    if (agent->uuid[0] && !strstr(agent->uuid, "XX"))
+        return text_names_id(&run->names, agent->uuid);
+    if (agent->bdf == 0 && agent->node == 0)
+        return number_name(run, agent->gpu);
+    (void)snprintf(text, sizeof text, "%02x:%02x.%x node %u", agent->bdf >> 8 & 0xff,
+                   agent->bdf >> 3 & 0x1f, agent->bdf & 7, agent->node);
+    return name_of(run, text);
 }
 
 static uint32_t find_device(struct busy *busy, size_t place, const rtl_agent_t *agent)
 {
+    struct run *run = busy->run;
+    uint32_t name = device_name(run, agent);
     for (size_t i = 0; i < busy->count; ++i)
-        if (is_same(busy, &busy->devices[i], place, agent))
+        if (busy->devices[i].name == name &&
+            run->told[busy->devices[i].place].host == run->told[place].host)
             return (uint32_t)i;
     struct device *device = &busy->devices[busy->count];
-    *device = (struct device){.agent = agent, .place = place};
+    *device = (struct device){.agent = agent, .place = place, .name = name};
     return (uint32_t)busy->count++;
 }
 
@@ -76,6 +97,12 @@ struct busy *busy_new(struct run *run, rtl_status_t *status)
     busy->first = busy->begin / MINUTE_NS;
     take_agents(busy, agents, count);
     return busy;
+}
+
+uint32_t busy_device(struct busy *busy, uint32_t process, uint32_t gpu)
+{
+    uint32_t at = rtl_index_get(&busy->by_gpu, rtl_index_key(process, gpu));
+    return at == RTL_INDEX_MISSING ? number_name(busy->run, gpu) : busy->devices[at].name;
 }
 
 static uint64_t *minute_of(struct device *device, size_t at)
@@ -140,6 +167,7 @@ static void put_minute(struct busy *busy, struct fill *fill, const struct device
     if (!block)
         return;
     block_number(block, GPUS_GPU, device->agent->gpu);
+    fill_text(fill, GPUS_DEVICE, device->name);
     fill_text(fill, GPUS_UUID, text_names_id(&run->names, device->agent->uuid));
     fill_text(fill, GPUS_PRODUCT, text_names_id(&run->names, device->agent->product));
     block_number(block, GPUS_MINUTE, minute * 60);

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOP_DEFAULT 20u
-
 struct options {
     const char *url, *folder, *question;
     struct question_words words;
@@ -74,6 +72,12 @@ static int take_time(const char *option, const char *text, uint64_t *ns)
                     text, option);
 }
 
+static int take_top(const char *text, unsigned *top)
+{
+    int status = parse_count("top", text, top);
+    return status || *top ? status : say_fail(EINVAL, "--top 0 would show no row: write 1 or more");
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -97,7 +101,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_KERNEL:
         return parse_once("kernel", value, &words->kernel);
     case 'n':
-        return parse_count("top", value, &words->top);
+        return take_top(value, &words->top);
     case 'j':
         options->json = true;
         return 0;
@@ -270,6 +274,18 @@ static char *with_format(char *query)
     return query;
 }
 
+/* A question may be anybody's file, and is to change nothing. Who may only read may not set that,
+ * and need not. NULL when a sentence has been said. */
+static const char *only_reading(struct server *server)
+{
+    const char *answer = server_ask(server, "",
+                                    "SELECT value FROM system.settings WHERE name = 'readonly' "
+                                    "FORMAT TabSeparated");
+    if (!answer)
+        say("%s", server->error);
+    return !answer ? NULL : strtoul(answer, NULL, 10) ? "" : "&readonly=1";
+}
+
 static int ask(const struct options *options, const char *query)
 {
     struct url url;
@@ -278,8 +294,11 @@ static int ask(const struct options *options, const char *query)
         return EXIT_USAGE;
     struct server server = server_open(&url);
     int status = tables_find(&server, &there);
+    const char *settings = status == EXIT_FINE ? only_reading(&server) : NULL;
+    if (status == EXIT_FINE && !settings)
+        status = EXIT_USAGE;
     if (status == EXIT_FINE) {
-        const char *answer = server_ask(&server, "", query);
+        const char *answer = server_ask(&server, settings, query);
         status =
             answer ? print_answer(options, &url, answer) : say_fail(EXIT_USAGE, "%s", server.error);
     }
@@ -289,6 +308,10 @@ static int ask(const struct options *options, const char *query)
 
 static int run(const struct options *options)
 {
+    if (options->words.from >= options->words.to)
+        return say_fail(EXIT_USAGE, "there is no time between --from and --to: --to is not later");
+    if (question_folder(options->folder) != EXIT_FINE)
+        return EXIT_USAGE;
     if (!options->question)
         return question_list(options->folder);
     char *text = question_read(options->folder, options->question);
@@ -323,7 +346,7 @@ int cmd_fleet(int argc, char **argv)
         "  rtl fleet --url http://db:8123/gpus hosts --from 2026-11-27 --to 2026-11-28";
     const struct argp argp = {
         .options = option_list, .parser = parse_option, .args_doc = "[QUESTION]", .doc = doc};
-    struct options options = {.words = {.to = UINT64_MAX, .top = TOP_DEFAULT}};
+    struct options options = {.words = {.to = UINT64_MAX}};
     int status = EXIT_USAGE;
     if (parse(&argp, argc, argv, 0, &options) == 0)
         status = run(&options);

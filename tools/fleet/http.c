@@ -94,6 +94,8 @@ static void set_options(struct http_connection *connection, const char *address)
     curl_easy_reset(curl);
     (void)curl_easy_setopt(curl, CURLOPT_URL, address);
     (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    /* http_proxy is for the web: a password and the blocks are for nobody but the server. */
+    (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, connection->headers);

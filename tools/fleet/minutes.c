@@ -9,7 +9,7 @@
 
 struct group {
     size_t place;
-    uint32_t gpu, name;
+    uint32_t gpu, device, name;
     uint64_t count, sum, min, max;
     uint32_t bins[MINUTES_BINS];
 };
@@ -61,6 +61,7 @@ static void put_group(struct minutes *stats, const struct group *group)
     if (!block)
         return;
     block_number(block, STATS_GPU, group->gpu);
+    fill_text(fill, STATS_DEVICE, group->device);
     fill_text(fill, STATS_NAME, group->name);
     block_number(block, STATS_MINUTE, stats->minute * 60);
     block_number(block, STATS_COUNT, group->count);
@@ -124,15 +125,16 @@ static struct group *find(struct minutes *stats, size_t place, uint32_t gpu, uin
     }
 }
 
-void minutes_add(struct minutes *stats, size_t place, uint32_t gpu, uint32_t name, uint64_t start,
-                 uint64_t duration)
+void minutes_add(struct minutes *stats, size_t place, const struct minutes_gpu *gpu, uint32_t name,
+                 uint64_t start, uint64_t duration)
 {
     uint64_t minute = start / MINUTE_NS;
     if (minute != stats->minute) {
         minutes_flush(stats);
         stats->minute = minute;
     }
-    struct group *group = find(stats, place, gpu, name);
+    struct group *group = find(stats, place, gpu->number, name);
+    group->device = gpu->device;
     ++group->count;
     group->sum += duration;
     group->min = duration < group->min ? duration : group->min;

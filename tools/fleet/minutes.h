@@ -13,11 +13,16 @@
 
 struct minutes;
 
+/** A GPU of a process: its number there, which says which `device` (busy.h). */
+struct minutes_gpu {
+    uint32_t number, device;
+};
+
 struct minutes *minutes_new(struct run *run, struct fill *fill);
 
 /** Adds a kernel; those of an earlier minute have come before. Times in ns since 1970. */
-void minutes_add(struct minutes *stats, size_t place, uint32_t gpu, uint32_t name, uint64_t start,
-                 uint64_t duration);
+void minutes_add(struct minutes *stats, size_t place, const struct minutes_gpu *gpu, uint32_t name,
+                 uint64_t start, uint64_t duration);
 
 /** Writes the rows of the minute at hand. */
 void minutes_flush(struct minutes *stats);

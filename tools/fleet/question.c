@@ -19,6 +19,8 @@
 #define ENDING    ".sql"
 #define NAME_MOST 64u
 
+#define TOP_DEFAULT 20u
+
 /* Where they are. */
 
 static bool installed(char *folder, size_t size)
@@ -85,6 +87,16 @@ char *question_read(const char *folder, const char *name)
     say("the question '%s' cannot be read: %s", name, say_errno(errno));
     free(text);
     return NULL;
+}
+
+int question_folder(const char *folder)
+{
+    DIR *directory = folder ? opendir(folder) : NULL;
+    if (folder && !directory)
+        return say_fail(EXIT_USAGE, "--sql-dir %s: %s", folder, say_errno(errno));
+    if (directory)
+        (void)closedir(directory);
+    return EXIT_FINE;
 }
 
 /* The list. */
@@ -322,7 +334,7 @@ static int put_word(struct sql *sql, const char *word, const struct question_wor
     else if (strcmp(word, "to") == 0)
         put_number(sql, words->to);
     else if (strcmp(word, "top") == 0)
-        put_number(sql, words->top);
+        put_number(sql, words->top ? words->top : TOP_DEFAULT);
     else if (strcmp(word, "in_time") == 0)
         put_in_time(sql, words);
     else if (strcmp(word, "of_kernel") == 0 && !words->kernel)
@@ -347,12 +359,55 @@ static int check_needs(const char *name, const char *text, const struct question
     return EXIT_FINE;
 }
 
+static bool is_comment(const char *at)
+{
+    return strncmp(at, "--", 2) == 0;
+}
+
+/* Whether one of `words`, which spaces part, stands in braces somewhere but in comments. */
+static bool has_word(const char *text, const char *words)
+{
+    for (; *text; ++text) {
+        if (is_comment(text) && !*(text += strcspn(text, "\n")))
+            return false;
+        for (const char *word = words; *text == '{' && *word; word += strspn(word, " ")) {
+            size_t length = strcspn(word, " ");
+            if (strncmp(text + 1, word, length) == 0 && text[1 + length] == '}')
+                return true;
+            word += length;
+        }
+    }
+    return false;
+}
+
+/* What is asked for and has no place in the SQL would be taken for done. */
+static int check_used(const char *name, const char *text, const struct question_words *words)
+{
+    const struct {
+        const char *option;
+        bool given;
+        const char *words;
+    } options[] = {{"where", words->runs.count > 0, "runs any_runs"},
+                   {"before", words->before.count > 0, "before"},
+                   {"after", words->after.count > 0, "after"},
+                   {"from", words->from > 0, "in_time from"},
+                   {"to", words->to < UINT64_MAX, "in_time to"},
+                   {"kernel", words->kernel != NULL, "of_kernel"},
+                   {"top", words->top > 0, "top"}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; ++i)
+        if (options[i].given && !has_word(text, options[i].words))
+            return say_fail(
+                EXIT_USAGE, "--%s says nothing to the question '%s': its SQL has no {%.*s}",
+                options[i].option, name, (int)strcspn(options[i].words, " "), options[i].words);
+    return EXIT_FINE;
+}
+
 /* Comments stay out: they may have anything in braces. */
 static const char *put_piece(struct sql *sql, const char *at, const struct question_words *words,
                              int *status)
 {
     char word[32];
-    if (strncmp(at, "--", 2) == 0)
+    if (is_comment(at))
         return at + strcspn(at, "\n");
     size_t length = *at == '{' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
     if (length == 0 || length >= sizeof word || at[1 + length] != '}') {
@@ -368,6 +423,8 @@ char *question_fill(const char *name, const char *text, const struct question_wo
 {
     struct sql sql = {0};
     int status = check_needs(name, text, words);
+    if (status == EXIT_FINE)
+        status = check_used(name, text, words);
     put(&sql, "");
     while (*text && status == EXIT_FINE)
         text = put_piece(&sql, text, words, &status);

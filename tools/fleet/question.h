@@ -20,7 +20,7 @@ struct question_words {
     struct question_runs runs, before, after;
     uint64_t from, to;  /**< ns since 1970; to UINT64_MAX: no end */
     const char *kernel; /**< part of a name, NULL: any */
-    unsigned top;
+    unsigned top;       /**< 0: not given */
 };
 
 /** The text of a question, NULL when a sentence has been said. It is looked for in `folder` (NULL:
@@ -30,9 +30,13 @@ char *question_read(const char *folder, const char *name);
 /** Lists questions on stdout: each with its title. EXIT_FINE, or EXIT_USAGE with a sentence. */
 int question_list(const char *folder);
 
-/** The question with what the words say; the caller frees it. NULL when a sentence has been said.
- * Texts of the command line come into it as literals of SQL, so that they mean nothing else. */
+/** The question with what the words say; the caller frees it. NULL when a sentence has been said:
+ * what the words say has no place in it, say. Texts of the command line come into it as literals of
+ * SQL, so that they mean nothing else. */
 char *question_fill(const char *name, const char *text, const struct question_words *words);
+
+/** EXIT_FINE where `folder` can be read, or is NULL; else EXIT_USAGE, with a sentence. */
+int question_folder(const char *folder);
 
 /** Reads "2026-11-28", "2026-11-28 16:30" or "2026-11-28T16:30:05", of UTC. False: it is none. */
 bool question_time(const char *text, uint64_t *ns);

@@ -64,9 +64,10 @@ static rtl_status_t add_kernel(struct adding *adding, const rtl_kernel_t *kernel
     size_t place = run_place(run, kernel->process);
     uint32_t name = text_names_id(&run->names, kernel->name);
     uint64_t duration = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
+    const struct minutes_gpu gpu = {gpu_of(kernel),
+                                    busy_device(adding->busy, kernel->process, kernel->gpu)};
     if (place != SIZE_MAX)
-        minutes_add(adding->stats, place, gpu_of(kernel), name, run_time(run, kernel->start),
-                    duration);
+        minutes_add(adding->stats, place, &gpu, name, run_time(run, kernel->start), duration);
     busy_add(adding->busy, kernel->process, kernel->gpu, kernel->start, kernel->end);
     return is_sampled(run, kernel)
                ? put_kernel(run, &adding->fills[TABLE_KERNELS], kernel, place, name)

@@ -59,6 +59,7 @@ static const struct column kernels[] = {OF_ANY,
 
 static const struct column stats[] = {OF_ANY,
                                       {"gpu", COLUMN_U16, STEADY},
+                                      {"device", COLUMN_TEXT, STEADY},
                                       {"name", COLUMN_TEXT, STEADY},
                                       {"minute", COLUMN_TIME, RISING},
                                       {"count", COLUMN_U64, LENGTHS},
@@ -70,6 +71,7 @@ static const struct column stats[] = {OF_ANY,
 
 static const struct column gpus[] = {OF_ANY,
                                      {"gpu", COLUMN_U16, NULL},
+                                     {"device", COLUMN_TEXT, NULL},
                                      {"uuid", COLUMN_TEXT, NULL},
                                      {"product", COLUMN_TEXT, NULL},
                                      {"minute", COLUMN_TIME, RISING},
@@ -293,6 +295,30 @@ static int check_wish(const struct server *server, const struct tables_wish *wis
     return EXIT_FINE;
 }
 
+/* CREATE TABLE IF NOT EXISTS leaves the time as it is. */
+static int check_ttl(struct server *server, const struct tables_wish *wish,
+                     const struct tables_there *there)
+{
+    char wanted[32];
+    if (!wish->ttl_days)
+        return EXIT_FINE;
+    const char *answer =
+        server_askf(server,
+                    "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND "
+                    "name = 'rtl_kernels%s' FORMAT TabSeparatedRaw",
+                    there->cluster[0] ? "_local" : "");
+    if (!answer)
+        return say_failure(server);
+    (void)snprintf(wanted, sizeof wanted, "toIntervalDay(%u)", wish->ttl_days);
+    if (strstr(answer, wanted))
+        return EXIT_FINE;
+    return say_fail(EXIT_USAGE,
+                    "--ttl %u: %s has RTL's tables already, which keep rows for %s; ALTER TABLE … "
+                    "MODIFY TTL changes that",
+                    wish->ttl_days, server->url->shown,
+                    strstr(answer, " TTL ") ? "another time" : "good");
+}
+
 static int make_on(struct server *server, bool alone, const struct tables_wish *wish,
                    struct tables_there *there)
 {
@@ -308,9 +334,9 @@ static int make_on(struct server *server, bool alone, const struct tables_wish *
         return say_fail(EXIT_USAGE, "--cluster %s: %s has RTL's tables already, %s%s",
                         wish->cluster, server->url->shown,
                         there->cluster[0] ? "of cluster " : "of no cluster", there->cluster);
-    if (found)
-        return EXIT_FINE;
     status = check_wish(server, wish, there);
+    if (status == EXIT_FINE && found)
+        return check_ttl(server, wish, there);
     if (wish->cluster && alone)
         (void)snprintf(making.on_cluster, sizeof making.on_cluster, " ON CLUSTER `%s`",
                        wish->cluster);

@@ -1,10 +1,11 @@
 -- title: the slowest GPUs: time of their kernels, against what those of the same names take on average everywhere
-SELECT host, gpu, sum(total) / sum(times * everywhere) - 1 AS slower_share, sum(total) AS total_ns, sum(times) AS calls
+SELECT host, min(number) AS gpu, sum(total) / sum(times * everywhere) - 1 AS slower_share, sum(total) AS total_ns, sum(times) AS calls,
+    device
 FROM (
-    SELECT host, gpu, name, sum(sum) AS total, sum(count) AS times
+    SELECT host, device, min(gpu) AS number, name, sum(sum) AS total, sum(count) AS times
     FROM rtl_kernel_stats
     WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
-    GROUP BY host, gpu, name
+    GROUP BY host, device, name
 )
 ANY INNER JOIN (
     SELECT name, sum(sum) / sum(count) AS everywhere
@@ -12,6 +13,6 @@ ANY INNER JOIN (
     WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
     GROUP BY name
 ) USING name
-GROUP BY host, gpu
-ORDER BY slower_share DESC, host, gpu
+GROUP BY host, device
+ORDER BY slower_share DESC, host, gpu, device
 LIMIT {top}

@@ -1,8 +1,8 @@
 -- title: the slowest hosts: time of their kernels, against what those of the same names take on average everywhere
 SELECT host, sum(total) / sum(times * everywhere) - 1 AS slower_share, sum(total) AS total_ns, sum(times) AS calls,
-    uniqExact(name) AS names
+    length(groupUniqArrayArray(devices)) AS gpus, uniqExact(name) AS names
 FROM (
-    SELECT host, name, sum(sum) AS total, sum(count) AS times
+    SELECT host, name, groupUniqArray(device) AS devices, sum(sum) AS total, sum(count) AS times
     FROM rtl_kernel_stats
     WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
     GROUP BY host, name

@@ -1,12 +1,13 @@
 -- title: kernels that are slower in the runs of --after than in those of --before, by more than runs differ anyway
 -- needs: before after
 -- The mean of each run is one value: Welch's t over runs, at 5 % two-sided. Of one run nobody knows how runs differ.
+-- Sums of equal values round apart: means that differ by less than 1e-7 are the same.
 SELECT mean_before AS before_ns, mean_after AS after_ns, mean_after / mean_before - 1 AS change_share, runs_before,
     runs_after, sqrt(greatest(spread_before, 0)) AS deviation_before_ns, sqrt(greatest(spread_after, 0)) AS deviation_after_ns,
     (mean_after - mean_before) * calls_after / runs_after AS cost_of_a_run_ns,
-    multiIf(runs_before < 2 OR runs_after < 2, 'one run', error = 0, if(mean_after > mean_before, 'slower', if(mean_after <
-        mean_before, 'faster', 'same')), abs(mean_after - mean_before) <= critical * sqrt(error), 'same',
-        mean_after > mean_before, 'slower', 'faster') AS verdict,
+    multiIf(runs_before < 2 OR runs_after < 2, 'one run', abs(mean_after - mean_before) <= 1e-7 * mean_before, 'same',
+        abs(mean_after - mean_before) <= critical * sqrt(greatest(error, 0)), 'same', mean_after > mean_before, 'slower',
+        'faster') AS verdict,
     name
 FROM (
     SELECT name, countIf(late = 0) AS runs_before, countIf(late) AS runs_after, avgIf(mean, late = 0) AS mean_before,
