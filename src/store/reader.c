@@ -19,6 +19,9 @@
 
 #define BUSY_MS 2000
 
+#define PARTIAL           ".partial" /* what a merge is called until it is whole */
+#define APPLICATION_ID_AT 68         /* in the file, https://www.sqlite.org/fileformat2.html */
+
 rtl_status_t rtl_trace_fail(rtl_trace_t *trace, rtl_status_t status, const char *format, ...)
 {
     va_list arguments;
@@ -148,19 +151,22 @@ static int pragma(sqlite3 *db, const char *text, int *value)
     return result == SQLITE_OK ? end : result;
 }
 
-/* A merge that was killed leaves its journal, and a file that may be half of anything. */
-static bool is_half_merge(sqlite3 *db)
+/* A merge that was killed leaves its journal, and a file that may be half of anything: SQLite may
+ * not read even its head, and when it was about to become whole that may say so already. */
+static bool is_half_merge(const char *path)
 {
-    int id = 0;
-    return pragma(db, "PRAGMA application_id", &id) == SQLITE_OK && id == RTL_APPLICATION_ID_MERGE;
-}
-
-static rtl_status_t close_half_merge(const struct opening *opening, sqlite3 **db)
-{
-    (void)sqlite3_close(*db);
-    *db = NULL;
-    return refuse(opening, RTL_E_NOT_TRACE,
-                  "it is a merge that has not ended; 'rtl merge --resume' goes on with it");
+    unsigned char id[4] = {0};
+    size_t length = strlen(path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool read = fd >= 0 && pread(fd, id, sizeof id, APPLICATION_ID_AT) == sizeof id;
+    if (fd >= 0)
+        (void)close(fd);
+    if (!has_beside(path, "-journal"))
+        return false;
+    if (length > strlen(PARTIAL) && strcmp(path + length - strlen(PARTIAL), PARTIAL) == 0)
+        return true;
+    return read && ((uint32_t)id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3]) ==
+                       (uint32_t)RTL_APPLICATION_ID_MERGE;
 }
 
 rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size_t error_size)
@@ -189,9 +195,10 @@ rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size
             return refuse(&opening, RTL_E_IO,
                           "it was not closed in order and its folder cannot be written; copy it "
                           "with its -wal file to another folder");
+        if (is_half_merge(path))
+            return refuse(&opening, RTL_E_NOT_TRACE,
+                          "it is a merge that has not ended; 'rtl merge --resume' goes on with it");
         result = open_in_closed_folder(path, db);
-        if (result == SQLITE_OK && is_half_merge(*db))
-            return close_half_merge(&opening, db);
     }
     if (result == SQLITE_OK)
         return RTL_OK;
