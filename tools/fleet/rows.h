@@ -21,6 +21,7 @@ struct run {
     rtl_trace_info_t info;
     const rtl_process_t *processes;
     size_t process_count;
+    bool damaged; /**< and that has been said */
     uint64_t id;
     uint32_t sample; /**< one in so many launches of graphs has its kernels as rows; 1: all */
     struct labels labels;

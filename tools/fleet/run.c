@@ -6,6 +6,7 @@
 #include "common/open.h"
 #include "common/say.h"
 #include "common/settle.h"
+#include "store/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,24 @@ static uint64_t identify(const struct run *run)
     return hash;
 }
 
+/* The first of what is wrong. */
+static void tell_damage(void *context, const char *what)
+{
+    struct run *run = context;
+    if (!run->damaged)
+        say("the trace %s is damaged: %s", run->path, what);
+    run->damaged = true;
+}
+
+/* Its number would stay with what is damaged, and the same trace in order would not be loaded. */
+static int look_through(struct run *run)
+{
+    bool known;
+    if (rtl_digest_check(run->trace, &known, tell_damage, run) != RTL_OK)
+        return open_failed(run->trace, run->path);
+    return run->damaged ? EXIT_USAGE : EXIT_FINE;
+}
+
 int run_begin(struct run *run)
 {
     if (rtlTraceInfo(run->trace, &run->info) != RTL_OK ||
@@ -56,6 +75,9 @@ int run_begin(struct run *run)
     if (settle_is_recording(&run->info))
         return say_fail(EXIT_USAGE, "%s is being recorded: it can be loaded when that has ended",
                         run->path);
+    int status = look_through(run);
+    if (status != EXIT_FINE)
+        return status;
     run->id = identify(run);
     run->told = memory_new(run->process_count + 1, sizeof *run->told);
     for (size_t i = 0; i < run->process_count; ++i) {
