@@ -33,7 +33,7 @@ int rtl_merge_state_end(sqlite3 *db);
 int rtl_merge_identify(sqlite3 *db, struct rtl_merge_input *input);
 
 /** Room for what rtl_merge_fingerprint writes. */
-#define RTL_MERGE_FINGERPRINT 24
+#define RTL_MERGE_FINGERPRINT 32
 
 /** What is merged and how, in short: a whole trace keeps it (meta's `merged`), so that one that was
  * about to get its name is known. */
