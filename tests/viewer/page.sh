@@ -38,6 +38,9 @@ expect t.db plain
 grep -q 'stretches of time are left out' small.err || fail "rtl export does not say that it leaves something out"
 "$node" "$here/page.mjs" "$build/viewer" "$chromium" plain small.html >page.out 2>page.err || fail "the page is not as it should be"
 
+# What names do is no matter of the program that has them.
+[ -z "${RTL_TEST_BRIEF:-}" ] || [ "$1" = decode ] || exit 0
+
 # Names that would be markup, end a script, or turn text around, where a careless page would let them.
 cp t.db hostile.db
 sqlite3 hostile.db >sqlite.out <<'SQL' || fail "sqlite3 ended with status $?"
