@@ -7,12 +7,10 @@ read_sql() {
     "$rtl" sql --json "$1.db" "SELECT process, graph, launch, start, end FROM graph_launches ORDER BY process, graph, launch" >"$1.launches.json"
     "$rtl" idle --json "$1.db" >"$1.idle.json"
 }
-kernels=180000
-[ -z "${RTL_TEST_BRIEF:-}" ] || kernels=100000
 for kind in eager replay; do
     queues=4
     [ $kind = eager ] || queues=1
-    "$build/tests/bin/bench_store" --write $kind --queues $queues --kernels $kernels --file $kind.db >written.out || fail "$kind.db was not written"
+    "$build/tests/bin/bench_store" --write $kind --queues $queues --kernels 180000 --file $kind.db >written.out || fail "$kind.db was not written"
     read_sql $kind
     "$rtl" export $kind.db --to html -o $kind-all.html >export.out 2>export.err || fail "the whole page: status $?"
     equal "words about the whole page" "$(cat export.err)" ""
