@@ -205,6 +205,19 @@ long rtl_file_recorder(const char *path)
     return is_trace(path) ? recorder(path) : 0;
 }
 
+bool rtl_file_is_merge(const char *path)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    bool found = is_trace(path) && rtl_sqlite_open(path, &db, SQLITE_OPEN_READONLY) == SQLITE_OK &&
+                 sqlite3_prepare_v2(db, "SELECT 1 FROM meta WHERE key = 'merged'", -1, &statement,
+                                    NULL) == SQLITE_OK &&
+                 sqlite3_step(statement) == SQLITE_ROW;
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+    return found;
+}
+
 bool rtl_file_can_replace(const char *path)
 {
     char folder[PATH_MAX];

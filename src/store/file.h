@@ -55,6 +55,9 @@ int rtl_file_rename_new(const char *from, const char *to);
 /** The process that is recording into the trace at `path` now; 0 if there is none, or no trace. */
 long rtl_file_recorder(const char *path);
 
+/** Whether the trace at `path` is a merge that came to its end; false also if there is no trace. */
+bool rtl_file_is_merge(const char *path);
+
 /** Whether the trace says that it has SQLite's write-ahead log. */
 bool rtl_file_has_log(const char *path);
 

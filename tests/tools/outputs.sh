@@ -334,3 +334,19 @@ kill -TERM $recorder
 wait $recorder 2>killed.err || true
 equal "the trace that was recorded" "$(sqlite3 live.db 'PRAGMA integrity_check')" ok
 nothing_left
+
+# Nor one whose recorder was killed: it is all that there is of it. A merge of such traces is made again.
+"${record[@]}" -o killed.db -- sleep 60 >live.out 2>live.err &
+recorder=$!
+within 20 test -e killed.db || fail "no recording began"
+within 20 pgrep -P $recorder sleep >/dev/null || fail "the program did not start"
+program=$(pgrep -P $recorder sleep)
+kill -KILL $recorder
+wait $recorder 2>killed.err || true
+kill "$program" 2>killed.err || true
+refused "its recorder was killed" "$rtl" merge -f killed.db t.db
+fine "$rtl" merge whole.db killed.db t.db
+refused "exists" "$rtl" merge whole.db killed.db t.db
+fine "$rtl" merge -f whole.db killed.db t.db
+rm killed.db* whole.db
+nothing_left

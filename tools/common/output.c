@@ -167,7 +167,9 @@ static int check_trace(const struct output *output)
         return say_fail(EXIT_USAGE, "'%s' is not a trace, so it is not replaced", output->name);
     if (opened != RTL_OK)
         return say_fail(EXIT_USAGE, "%s, so it is not replaced", error);
-    if (!info.finished)
+    /* A merge of recordings that were killed is as unfinished as they are; it is made again of
+     * them. */
+    if (!info.finished && !rtl_file_is_merge(output->target))
         return say_fail(EXIT_USAGE,
                         "'%s' is being recorded, or its recorder was killed, so it is not replaced",
                         output->name);
