@@ -26,6 +26,8 @@ look() {
         "$node" "$here/counters.mjs" "$build/viewer" "$chromium" "$2" >page.out 2>page.err || fail "the counters of the page are not as they should be"
 }
 look t.db plain
+# What names do is no matter of the program that has them; this one has counters too.
+[ -z "${RTL_TEST_BRIEF:-}" ] || [ "$1" = counted ] || exit 0
 
 if [ "$1" = counted ]; then
     "$build/tests/bin/counted" hostile.db 400 2>counted.err || fail "a small trace was not written"
