@@ -264,6 +264,8 @@ def test_trend(fleet):
     hour = rows[1]["hour"]
     equal("from an hour on", len(fleet.ask("trend", "--from", hour)), len(rows) - 1)
     equal("until an hour", len(fleet.ask("trend", "--to", hour)), 1)
+    few = as_json(fleet.rtl.fine("fleet", "--url", fleet.url, "--json", "--top", "3", "trend"))["rows"]
+    equal("the last hours", few, rows[-3:])
 
 
 def load_ranks(fleet, job, seed, counts):
@@ -351,6 +353,13 @@ def test_sentences(fleet, server):
     rtl.wrong(["fleet", "--url", url, "--where", "build", "runs"], "'build'", "KEY=VALUE")
     rtl.wrong(["fleet", "--url", url, "--where", "run=x", "runs"], "'run=x'")
     rtl.wrong(["fleet", "--url", url, "--from", "soon", "runs"], "'soon'", "--from")
+    rtl.wrong(["fleet", "--url", url, "kernels", "--from", "2026-02-30"], "'2026-02-30'", "--from")
+    rtl.wrong(["fleet", "--url", url, "kernels", "--to", "2026-11-28T25:61"], "'2026-11-28T25:61'", "--to")
+    rtl.wrong(["fleet", "--url", url, "kernels", "--from", "2026-11-28T16:30:05"], "--from 2026-11-28T16:30:05", "whole minute")
+    for words in (["kernels", "--where", "build=40"], ["regressions", "--before", "build=40", "--after", "build=41"],
+                  ["regressions", "--before", "build=41", "--after", "build=40"]):
+        rtl.wrong(["fleet", "--url", url, *words], "build=40 chooses none")
+    rtl.wrong(["fleet", "--url", url, "regressions", "--before", "build=41", "--after", "host=node1"], "both choose 4 runs")
     rtl.wrong(["fleet", "--url", server.url, "runs"], server.url, "no tables of RTL")
     rtl.wrong(["fleet", "--url", "http://127.0.0.1:1/", "runs"], "does not answer")
     os.mkdir("own")

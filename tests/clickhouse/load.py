@@ -4,6 +4,7 @@ servers and loaders that are killed, loaders that run beside each other, two sha
 it cannot be done."""
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -95,7 +96,7 @@ def test_once(rtl, one):
     os.link("replay.db", "same.db")
     if "is all there already" not in rtl.fine(*export(url, "same.db")):
         fail("the same trace by another name is another run")
-    rtl.wrong(export(url, "replay.db", "--label", "job=43"), "replay.db", "other labels")
+    rtl.wrong(export(url, "replay.db", "--label", "job=43"), "replay.db", "job=42, not job=43")
     rtl.wrong(export(url, "replay.db", "--sample", "5"), "replay.db", "--sample 1")
 
 
@@ -240,6 +241,11 @@ def test_sentences(rtl, one):
     equal("a damaged trace is a run", made and one.ask("SELECT count() FROM rtl_runs", "torn") != [["0"]], False)
     rtl.wrong(export(url, "eager.db", "--label", "job"), "--label", "'job'")
     rtl.wrong(export(url, "eager.db", "--label", "a=1", "--label", "a=2"), "--label a", "twice")
+    for key in ("run", "host", "rank", "trace", "from", "to"):
+        rtl.wrong(export(url, "eager.db", "--label", f"{key}=1"), f"--label {key}=1")
+    for port in ("", "http", "0", "65536", "81x"):
+        rtl.wrong(export(f"http://127.0.0.1:{port}/", "eager.db"), "--url", "port")
+    rtl.wrong(export(f"{url}/my-db", "eager.db"), "--url", "database of letters")
     new_database(one, "newer")
     one.ask("CREATE TABLE rtl_version (version UInt32, cluster String) ENGINE = MergeTree() ORDER BY version", "newer")
     one.ask("INSERT INTO rtl_version VALUES (7, '')", "newer")
@@ -255,6 +261,26 @@ def test_sentences(rtl, one):
                    env={**os.environ, "RTL_CLICKHOUSE_PASSWORD_FILE": "password"})
     equal(f"status with a password in a file: {done.stderr}", done.returncode, 0)
     rtl.wrong(export(url, "eager.db"), "nofile", env={**os.environ, "RTL_CLICKHOUSE_PASSWORD_FILE": "nofile"})
+
+
+def test_refused(rtl, one):
+    """A file that is refused is told, and those behind it are loaded; nothing is taken for a run that is none."""
+    url = new_database(one, "refused")
+    rtl.fine(*export(url, "--label", "job=1", "--label", "night=yes", "eager.db"))
+    rtl.wrong(export(url, "--label", "job=2", "eager.db", "varied.db"), "eager.db", "job=1, night=yes, not job=2")
+    equal("runs", one.ask("SELECT label_values, max(complete) FROM rtl_runs GROUP BY run, label_values ORDER BY label_values", "refused"),
+          [["['1','yes']", "1"], ["['2']", "1"]])
+    rtl.wrong(export(url, "--label", "job=1", "varied.db"), "varied.db", "job=2, not job=1")
+    shutil.copy("eager.db", "empty.db")
+    with sqlite3.connect("empty.db") as db:
+        db.execute("DELETE FROM processes")
+        db.execute("DROP TABLE IF EXISTS digests")
+        db.execute("DELETE FROM meta WHERE key = 'digests'")
+    db.close()
+    rtl.wrong(export(url, "empty.db"), "empty.db has no process")
+    one.ask("DROP TABLE rtl_gpus", "refused")
+    rtl.wrong(export(url, "eager.db"), f"{url} has lost the table rtl_gpus")
+    rtl.wrong(["fleet", "--url", url, "runs"], f"{url} has lost the table rtl_gpus")
 
 
 def test_doubled(rtl, one):
@@ -302,7 +328,7 @@ def main():
         server.start()
     one = servers[0]
     begun = time.monotonic()
-    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_cut, test_loader_killed, test_doubled,
+    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_cut, test_loader_killed, test_doubled, test_refused,
                  test_server_killed):
         test(rtl, one)
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MINUTE_NS UINT64_C(60000000000)
+
 struct options {
     const char *url, *folder, *question;
     struct question_words words;
@@ -65,7 +67,11 @@ static void add(struct question_runs *runs, const char *word)
 static int take_time(const char *option, const char *text, uint64_t *ns)
 {
     if (question_time(text, ns))
-        return 0;
+        return *ns % MINUTE_NS == 0
+                   ? 0
+                   : say_fail(EINVAL,
+                              "--%s %s is no whole minute, and the server has sums of minutes",
+                              option, text);
     return say_fail(EINVAL,
                     "'%s' is no time for --%s: write one such as 2026-11-28 or "
                     "2026-11-28T16:30",
@@ -286,6 +292,48 @@ static const char *only_reading(struct server *server)
     return !answer ? NULL : strtoul(answer, NULL, 10) ? "" : "&readonly=1";
 }
 
+/* How many whole runs two options choose together, or one. -1 when a sentence has been said. */
+static long count_runs(struct server *server, const char *settings,
+                       const struct question_runs *runs, const struct question_runs *also)
+{
+    char *query = question_count_runs(runs, also);
+    const char *answer = query ? server_ask(server, settings, query) : NULL;
+    if (query && !answer)
+        say("%s", server->error);
+    free(query);
+    return answer ? strtol(answer, NULL, 10) : -1;
+}
+
+/* No runs for a word that was mistyped must not look like nothing to tell. */
+static int check_chosen(struct server *server, const char *settings, const char *option,
+                        const struct question_runs *runs)
+{
+    long count = runs->count ? count_runs(server, settings, runs, NULL) : 1;
+    if (count == 0)
+        return say_fail(EXIT_USAGE, "--%s %s%s chooses none of the runs that are all loaded",
+                        option, runs->words[0], runs->count > 1 ? " and what goes with it" : "");
+    return count < 0 ? EXIT_USAGE : EXIT_FINE;
+}
+
+static int check_runs(struct server *server, const char *settings, const struct options *options)
+{
+    const struct question_words *words = &options->words;
+    int status = check_chosen(server, settings, "before", &words->before);
+    if (status == EXIT_FINE)
+        status = check_chosen(server, settings, "after", &words->after);
+    /* Of runs that are not all loaded 'runs' tells as well. */
+    if (status == EXIT_FINE && strcmp(options->question, "runs") != 0)
+        status = check_chosen(server, settings, "where", &words->runs);
+    if (status != EXIT_FINE || !words->before.count || !words->after.count)
+        return status;
+    long both = count_runs(server, settings, &words->before, &words->after);
+    if (both > 0)
+        return say_fail(EXIT_USAGE,
+                        "--before and --after both choose %s, so nothing tells them apart",
+                        show_things((uint64_t)both, "run").text);
+    return both < 0 ? EXIT_USAGE : EXIT_FINE;
+}
+
 static int ask(const struct options *options, const char *query)
 {
     struct url url;
@@ -295,8 +343,8 @@ static int ask(const struct options *options, const char *query)
     struct server server = server_open(&url);
     int status = tables_find(&server, &there);
     const char *settings = status == EXIT_FINE ? only_reading(&server) : NULL;
-    if (status == EXIT_FINE && !settings)
-        status = EXIT_USAGE;
+    if (status == EXIT_FINE)
+        status = settings ? check_runs(&server, settings, options) : EXIT_USAGE;
     if (status == EXIT_FINE) {
         const char *answer = server_ask(&server, settings, query);
         status =

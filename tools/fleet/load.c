@@ -31,6 +31,7 @@ struct load {
     struct lock *lock;
     struct fill fills[TABLES];
     uint64_t rows, sent_rows, sent_bytes;
+    bool gone; /* the server */
 };
 
 enum outcome {
@@ -59,6 +60,7 @@ static enum outcome went_wrong(struct load *load, enum server_failed failed, con
 {
     if (failed == SERVER_NEVER || rtl_clock_ns(CLOCK_MONOTONIC) >= load->deadline) {
         say("%s", why);
+        load->gone = true;
         return FAILED;
     }
     (void)usleep(1000 * load->wait_ms);
@@ -137,6 +139,30 @@ static void write_labels(const struct labels *labels, char *text, size_t size)
                                  labels->keys[i], labels->values[i]);
 }
 
+/* As they are given, in a sentence. */
+static void show_labels(const char *texts, size_t length, char *shown, size_t size)
+{
+    size_t used = 0;
+    (void)snprintf(shown, size, "%s", "no label");
+    for (size_t i = 0; i < length && used + 3 < size; ++i) {
+        shown[used++] = texts[i] == '\t' ? ',' : texts[i];
+        if (texts[i] == '\t')
+            shown[used++] = ' ';
+        shown[used] = 0;
+    }
+}
+
+static enum outcome other_labels(const struct run *run, const char *there, size_t length,
+                                 const char *given)
+{
+    char has[2048];
+    char wants[2048];
+    show_labels(there, length, has, sizeof has);
+    show_labels(given, strlen(given), wants, sizeof wants);
+    say("%s is there as a run with %s, not %s: its labels stay as they are", run->path, has, wants);
+    return FAILED;
+}
+
 /* A run has one sampling, and one set of labels. */
 static enum outcome check_run(struct load *load, bool *any, bool *complete)
 {
@@ -163,10 +189,8 @@ static enum outcome check_run(struct load *load, bool *any, bool *complete)
         say("%s is there as a run with --sample %lu: it stays as it is", run->path, sample);
         return FAILED;
     }
-    if (run->labels.count && (strlen(labels) != length || strncmp(there, labels, length) != 0)) {
-        say("%s is there as a run with other labels: they stay as they are", run->path);
-        return FAILED;
-    }
+    if (run->labels.count && (strlen(labels) != length || strncmp(there, labels, length) != 0))
+        return other_labels(run, there, length, labels);
     return DONE;
 }
 
@@ -314,8 +338,12 @@ static enum outcome locked_pass(struct load *load)
 static enum outcome pass(struct load *load)
 {
     switch (lock_take(&load->servers[0], load->run.id, &load->lock)) {
-    case LOCK_OTHERS:
-        return went_wrong(load, SERVER_LATER, "the run is being loaded by somebody else");
+    case LOCK_OTHERS: {
+        enum outcome outcome =
+            went_wrong(load, SERVER_LATER, "the run is being loaded by somebody else");
+        load->gone = false;
+        return outcome;
+    }
     case LOCK_FAILED:
         return server_failed(load);
     default:
@@ -397,6 +425,16 @@ static int by_key(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+/* Questions choose runs by these words, which a label could not be asked for by. */
+static bool is_taken(const char *key)
+{
+    static const char *const words[] = {"run", "host", "rank", "trace", "from", "to"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+        if (strcmp(key, words[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Sorted, so that their order on the command line does not matter. */
 static int take_labels(struct load *load, const struct load_options *options)
 {
@@ -417,7 +455,12 @@ static int take_labels(struct load *load, const struct load_options *options)
         *value = 0;
         labels->keys[i] = texts[i];
         labels->values[i] = value + 1;
-        if (i && strcmp(labels->keys[i - 1], labels->keys[i]) == 0)
+        if (is_taken(labels->keys[i]))
+            status = say_fail(EXIT_USAGE,
+                              "--label %s=%s: %s= stands for something else in questions, "
+                              "choose another key",
+                              labels->keys[i], labels->values[i], labels->keys[i]);
+        else if (i && strcmp(labels->keys[i - 1], labels->keys[i]) == 0)
             status = say_fail(EXIT_USAGE, "--label %s is given twice", labels->keys[i]);
     }
     labels->count = options->label_count;
@@ -445,8 +488,11 @@ int load_traces(const char *const *paths, unsigned count, const struct load_opti
     int status = take_labels(&load, options);
     if (status == EXIT_FINE)
         status = open_servers(&load);
-    for (unsigned i = 0; i < count && status == EXIT_FINE; ++i)
-        status = load_one(&load, paths[i]);
+    /* One that is refused is no reason to leave out those behind it; a server that is gone is. */
+    bool ready = status == EXIT_FINE;
+    for (unsigned i = 0; ready && i < count && !load.gone; ++i)
+        if (load_one(&load, paths[i]) != EXIT_FINE)
+            status = EXIT_USAGE;
     close_all(&load);
     return status;
 }

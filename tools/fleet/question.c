@@ -189,8 +189,10 @@ bool question_time(const char *text, uint64_t *ns)
         const char *end = strptime(text, forms[i], &parts);
         if (!end || *end)
             continue;
+        /* timegm makes the 2nd of March of the 30th of February, which strptime takes. */
+        const struct tm told = parts;
         time_t seconds = timegm(&parts);
-        if (seconds < 0)
+        if (seconds < 0 || parts.tm_mday != told.tm_mday)
             return false;
         *ns = (uint64_t)seconds * 1000000000;
         return true;
@@ -417,6 +419,22 @@ static const char *put_piece(struct sql *sql, const char *at, const struct quest
     (void)snprintf(word, sizeof word, "%.*s", (int)length, at + 1);
     *status = put_word(sql, word, words);
     return at + length + 2;
+}
+
+char *question_count_runs(const struct question_runs *runs, const struct question_runs *also)
+{
+    struct sql sql = {0};
+    put(&sql, "SELECT uniqExact(run) FROM rtl_runs WHERE run GLOBAL IN ");
+    int status = put_runs(&sql, true, runs);
+    if (status == EXIT_FINE && also) {
+        put(&sql, " AND run GLOBAL IN ");
+        status = put_runs(&sql, true, also);
+    }
+    put(&sql, " FORMAT TabSeparated");
+    if (status == EXIT_FINE)
+        return sql.text;
+    free(sql.text);
+    return NULL;
 }
 
 char *question_fill(const char *name, const char *text, const struct question_words *words)

@@ -35,6 +35,10 @@ int question_list(const char *folder);
  * SQL, so that they mean nothing else. */
 char *question_fill(const char *name, const char *text, const struct question_words *words);
 
+/** A query that counts the whole runs which `runs` chooses, and `also` too unless it is NULL. The
+ * caller frees it. NULL when a sentence has been said. */
+char *question_count_runs(const struct question_runs *runs, const struct question_runs *also);
+
 /** EXIT_FINE where `folder` can be read, or is NULL; else EXIT_USAGE, with a sentence. */
 int question_folder(const char *folder);
 

@@ -75,6 +75,8 @@ int run_begin(struct run *run)
     if (settle_is_recording(&run->info))
         return say_fail(EXIT_USAGE, "%s is being recorded: it can be loaded when that has ended",
                         run->path);
+    if (run->process_count == 0)
+        return say_fail(EXIT_USAGE, "%s has no process: there is nothing to load", run->path);
     int status = look_through(run);
     if (status != EXIT_FINE)
         return status;

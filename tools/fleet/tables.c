@@ -181,6 +181,30 @@ static int check_version(struct server *server, struct tables_there *there, bool
     return EXIT_FINE;
 }
 
+/* Made again, one that was dropped would have no rows of runs that are all loaded. */
+static int check_missing(struct server *server, const struct tables_there *there)
+{
+    const char *local = there->cluster[0] ? "_local" : "";
+    const char *answer = server_ask(server, "",
+                                    "SELECT name FROM system.tables WHERE database = "
+                                    "currentDatabase() FORMAT TabSeparatedRaw");
+    if (!answer)
+        return say_failure(server);
+    for (size_t i = 0; i < TABLES; ++i) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s%s\n", tables[i].name, local);
+        const char *found = answer;
+        while ((found = strstr(found, name)) && found != answer && found[-1] != '\n')
+            ++found;
+        if (!found)
+            return say_fail(EXIT_USAGE,
+                            "%s has lost the table %s%s: drop the others of RTL too, or take "
+                            "another database, and load all traces again",
+                            server->url->shown, tables[i].name, local);
+    }
+    return EXIT_FINE;
+}
+
 int tables_find(struct server *server, struct tables_there *there)
 {
     bool found = false;
@@ -192,7 +216,7 @@ int tables_find(struct server *server, struct tables_there *there)
         return say_fail(EXIT_USAGE,
                         "%s has no tables of RTL: 'rtl export --to clickhouse' makes them",
                         server->url->shown);
-    return status;
+    return status == EXIT_FINE ? check_missing(server, there) : status;
 }
 
 /* Making them. */
@@ -334,7 +358,9 @@ static int make_on(struct server *server, bool alone, const struct tables_wish *
         return say_fail(EXIT_USAGE, "--cluster %s: %s has RTL's tables already, %s%s",
                         wish->cluster, server->url->shown,
                         there->cluster[0] ? "of cluster " : "of no cluster", there->cluster);
-    status = check_wish(server, wish, there);
+    status = found ? check_missing(server, there) : EXIT_FINE;
+    if (status == EXIT_FINE)
+        status = check_wish(server, wish, there);
     if (status == EXIT_FINE && found)
         return check_ttl(server, wish, there);
     if (wish->cluster && alone)

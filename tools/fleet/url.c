@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,19 @@ static bool is_database(const char *name)
     return name[0] && !isdigit((unsigned char)name[0]);
 }
 
+/* Behind the colon that is in no brackets (an address of IPv6 is in some), if there is one. */
+static bool has_port(const char *host, size_t length)
+{
+    const char *end = host + length;
+    const char *colon = memchr(host, '[', length) ? memchr(host, ']', length) : host;
+    colon = colon ? memchr(colon, ':', (size_t)(end - colon)) : NULL;
+    if (!colon)
+        return true;
+    size_t digits = strspn(colon + 1, "0123456789");
+    return digits && colon + 1 + digits == end && digits <= 5 && strtoul(colon + 1, NULL, 10) &&
+           strtoul(colon + 1, NULL, 10) <= UINT16_MAX;
+}
+
 static bool take_apart(const char *text, struct url *url, bool *has_password)
 {
     size_t scheme = strncmp(text, "http://", 7) == 0    ? 7
@@ -112,7 +126,7 @@ static bool take_apart(const char *text, struct url *url, bool *has_password)
     if (at && !read_user(rest, (size_t)(at - rest), url, has_password))
         return false;
     const char *host = at ? at + 1 : rest;
-    if (!is_host(host, (size_t)(path - host)))
+    if (!is_host(host, (size_t)(path - host)) || !has_port(host, (size_t)(path - host)))
         return false;
     path += *path == '/';
     size_t name = strcspn(path, "/?#");
@@ -131,7 +145,9 @@ int url_read(const char *text, struct url *url)
     bool has_password = false;
     *url = (struct url){.user = "default", .database = "default"};
     if (!take_apart(text, url, &has_password))
-        return say_fail(EXIT_USAGE, "--url is not of the form " LIKE);
+        return say_fail(EXIT_USAGE,
+                        "--url is not of the form " LIKE
+                        ", with a port from 1 to 65535 and a database of letters, digits and _");
     (void)snprintf(url->shown, sizeof url->shown, "%s%s", url->base, url->database);
     return has_password ? EXIT_FINE : from_environment(url);
 }
