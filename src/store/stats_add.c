@@ -118,7 +118,7 @@ static rtl_status_t look_through(struct adding *adding)
         return adding->status = status;
     if (rtl_file_recorder(adding->path))
         (void)fail(adding, RTL_E_IO, "the trace %s is being recorded", adding->path);
-    else if (!trace->info.finished)
+    else if (!trace->info.finished && !rtl_file_is_merge(adding->path))
         (void)fail(adding, RTL_E_IO,
                    "the trace %s was not closed in order; 'rtl merge NEW %s' makes one that is",
                    adding->path, adding->path);

@@ -101,6 +101,13 @@ sqlite3 t.db "UPDATE meta SET value = 0 WHERE key = 'finished'"
 cp t.db before.db
 ! "$rtl" index t.db 2>refused || fail "a trace that was not closed in order is taken"
 grep -q "not closed in order; 'rtl merge" refused || fail "it says: $(cat refused)"
+# What it says is so.
+cp t.db killed.db
+sqlite3 killed.db "DROP TABLE digests; DELETE FROM meta WHERE key = 'digests'"
+"$rtl" merge of-killed.db killed.db >merged.out || fail "it cannot be merged"
+"$rtl" index of-killed.db >index.out || fail "its merge is refused"
+equal "kernels of its statistics" "$("$rtl" sql of-killed.db "SELECT sum(kernels) FROM kernel_stats('name')")" \
+    "$("$rtl" sql of-killed.db "SELECT count(*) FROM kernels")"
 cmp -s t.db before.db || fail "what was refused has changed"
 sqlite3 t.db "UPDATE meta SET value = 1 WHERE key = 'finished'; UPDATE agents SET node = 77"
 cp t.db before.db

@@ -37,6 +37,9 @@ const shown = await page.evaluate(() => ({
     graphs: [...document.querySelectorAll('#graphs tbody tr')].map((row) => [...row.cells].slice(0, 3).map((cell) => cell.textContent)),
     verdict: document.getElementById('verdict').title,
     progress: document.getElementById('progress').value,
+    done: document.getElementById('done').textContent,
+    filter: document.getElementById('filter')?.textContent ?? null,
+    others: document.querySelector('#kernels .soft')?.textContent ?? '',
 }));
 check('kernels', digits(shown.tiles[0]), String(summary.kernel_count));
 check('what rtl check says', shown.verdict, summary.completeness);
@@ -51,10 +54,15 @@ const apart = shown.rows.map((row, lane) => row.map((height, column) =>
 check('columns', shown.rows.map((row) => row.length), timeline.lanes.map(() => timeline.columns));
 check('heights of bars', apart.flat().filter((difference) => !(difference < 0.01)), []);
 check('the page is not there yet', shown.progress < 1, true);
+check('of how many kernels', digits(shown.done.split(' of ')[1] ?? ''), String(summary.kernel_count));
+check('that it is a part', shown.filter && shown.filter.split(':')[0], summary.filter && summary.filter.text);
+const others = summary.kernel_count - summary.kernels.reduce((sum, row) => sum + row.calls, 0);
+check('kernels of other names', digits(shown.others), others ? String(others) : '');
 
 process.kill(Number(maker), 'SIGCONT');
 await page.waitForFunction(() => window.rtlPage?.trace?.complete && document.querySelector('.view'));
-check('kernels of the page', await page.evaluate(() => window.rtlPage.trace.head.trace.kernels), summary.kernel_count);
+check('kernels of the page', await page.evaluate(() => window.rtlPage.trace.head.trace.kernels),
+    summary.filter ? summary.filter.all : summary.kernel_count);
 check('the address', new URL(page.url()).hash.startsWith('#'), true);
 await browser.close();
 process.exit(failures ? 1 : 0);

@@ -12,10 +12,10 @@ trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || true; rm -rf "$scratch"' EX
 "$rtl" summary --json --top 30 t.db >summary.json || fail "rtl summary ended with status $?"
 "$rtl" timeline --json t.db >timeline.json || fail "rtl timeline ended with status $?"
 
-# begin FILE: serves it, and holds whoever makes the page, `maker`, as soon as there is an address, `url`.
+# begin FILE [OPTION...]: serves it, and holds whoever makes the page, `maker`, as soon as there is an address, `url`.
 begin() {
     rm -f serve.out
-    "$rtl" view --no-open "$1" >serve.out 2>serve.err &
+    "$rtl" view --no-open "$@" >serve.out 2>serve.err &
     pid=$!
     for _ in $(seq 6000); do
         [ ! -s serve.out ] || break
@@ -47,6 +47,23 @@ begin t.db
 "$node" "$here/first.mjs" "$build/viewer" "$chromium" "$scratch" "$url" "$maker" || fail "the first page, or what comes in its place"
 kill -INT $pid
 ended 0
+
+# A part of the time: of its kernels it is told how many are done.
+from=$("$rtl" sql t.db "SELECT min(start) + 0 FROM kernels")
+to=$("$rtl" sql t.db "SELECT max(\"end\") + 0 FROM kernels")
+part=(--from "$((from + (to - from) / 4))" --to "$((from + (to - from) * 3 / 4))")
+"$rtl" summary --json --top 30 "${part[@]}" t.db >summary.json || fail "rtl summary of a part ended with status $?"
+"$rtl" timeline --json "${part[@]}" t.db >timeline.json || fail "rtl timeline of a part ended with status $?"
+begin t.db "${part[@]}"
+"$node" "$here/first.mjs" "$build/viewer" "$chromium" "$scratch" "$url" "$maker" || fail "the first page of a part, or what comes in its place"
+kill -INT $pid
+ended 0
+
+# Where the process that makes the page is killed nothing else says why.
+begin t.db
+kill -KILL "$maker"
+ended 2
+grep -q "ended by signal 9" serve.err || fail "it is not said that the page's process was killed: $(cat serve.err)"
 
 # Ctrl-C ends who makes the page, too.
 begin t.db

@@ -2,6 +2,7 @@
 #include "export/html_page.h"
 
 #include "common/command.h"
+#include "common/folder.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/page.h"
@@ -465,7 +466,8 @@ static int make(struct html_page *page, const struct page_frame *viewer)
     if (error == 0)
         error = html_segments_finish(&page->segments);
     if (error)
-        return say_fail(EXIT_USAGE, "the events could not be put aside: %s", say_errno(error));
+        return say_fail(EXIT_USAGE, "the events could not be put aside in %s: %s",
+                        folder_temporary(), say_errno(error));
     status = finish(page, viewer);
     if (is_window(page))
         return status;

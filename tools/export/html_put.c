@@ -1,6 +1,7 @@
 #include "export/html_put.h"
 
 #include "common/command.h"
+#include "common/folder.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "export/html_time.h"
@@ -40,7 +41,8 @@ int html_before(struct html_page *page, uint64_t start)
     if (page->segments.events < HTML_SEGMENT)
         return EXIT_FINE;
     int error = html_segments_end(&page->segments, &page->lanes, html_time(start, page->zero));
-    return error ? say_fail(EXIT_USAGE, "the events could not be put aside: %s", say_errno(error))
+    return error ? say_fail(EXIT_USAGE, "the events could not be put aside in %s: %s",
+                            folder_temporary(), say_errno(error))
                  : EXIT_FINE;
 }
 

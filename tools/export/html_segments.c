@@ -1,5 +1,6 @@
 #include "export/html_segments.h"
 
+#include "common/folder.h"
 #include "store/thread_pool.h"
 
 #include <errno.h>
@@ -395,7 +396,7 @@ static int store(struct html_segments *segments, const struct bytes *packed,
                  struct html_segment *segment)
 {
     if (!segments->file)
-        segments->file = tmpfile();
+        segments->file = folder_file();
     if (!segments->file)
         return errno;
     segment->offset = ftell(segments->file);

@@ -1,6 +1,7 @@
 #include "view/first.h"
 
 #include "common/command.h"
+#include "common/folder.h"
 #include "common/memory.h"
 #include "common/page.h"
 #include "common/written.h"
@@ -22,7 +23,7 @@
 
 typedef int command_of(int argc, char **argv);
 
-bool first_is_wanted(struct first *first)
+bool first_is_wanted(const struct first *first)
 {
     rtl_trace_t *trace = NULL;
     rtl_trace_info_t info;
@@ -32,7 +33,6 @@ bool first_is_wanted(struct first *first)
         return false; /* who makes the page says why */
     bool wanted = rtlTraceInfo(trace, &info) == RTL_OK && info.kernels >= MANY &&
                   rtl_stats_usable(trace, true);
-    first->kernels = wanted ? info.kernels : 0;
     rtlTraceClose(trace);
     return wanted;
 }
@@ -66,7 +66,7 @@ static json_t *answer(const struct first *first, command_of *command)
 {
     json_t *value = NULL;
     int status = -1;
-    FILE *file = tmpfile();
+    FILE *file = folder_file();
     pid_t pid = file ? fork() : -1;
     if (pid == 0)
         run(first, command, fileno(file));
@@ -86,9 +86,9 @@ int first_write(const struct first *first)
 {
     struct page_frame frame = {0};
     int status = page_frame_read(FRAME, &frame);
-    json_t *value = json_pack("{s:I,s:o*,s:o*}", "kernels", (json_int_t)first->kernels, "summary",
-                              answer(first, cmd_summary), "timeline", answer(first, cmd_timeline));
-    if (status == EXIT_FINE && json_object_size(value) == 3)
+    json_t *value = json_pack("{s:o*,s:o*}", "summary", answer(first, cmd_summary), "timeline",
+                              answer(first, cmd_timeline));
+    if (status == EXIT_FINE && json_object_size(value) == 2)
         status = page_write(STDOUT_FILENO, &frame, value, "rtlFirst.start()") == 0 ? EXIT_FINE
                                                                                    : EXIT_USAGE;
     else

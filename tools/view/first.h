@@ -8,17 +8,15 @@
 #include "common/filter.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct first {
     const char *trace;
     const struct filter *filter;
-    uint64_t kernels; /**< of the trace; set by first_is_wanted */
 };
 
 /** True if the page takes long to make, and this one does not: there are many kernels, the trace
  * has statistics of them, and no filter asks for what these do not tell. */
-bool first_is_wanted(struct first *first);
+bool first_is_wanted(const struct first *first);
 
 /** Writes it to the standard output; what goes wrong is not said. Forks. Returns an exit status. */
 int first_write(const struct first *first);

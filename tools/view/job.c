@@ -1,6 +1,7 @@
 #include "view/job.h"
 
 #include "common/command.h"
+#include "common/folder.h"
 #include "common/say.h"
 #include "common/written.h"
 
@@ -25,7 +26,7 @@ void *job_share(size_t size)
 /* A file without a name, where temporary files are. -1 with errno. */
 static int nameless(void)
 {
-    FILE *file = tmpfile();
+    FILE *file = folder_file();
     int copy = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
     if (file)
         (void)fclose(file);
@@ -110,6 +111,16 @@ static void tell(const struct job *job, int error)
         say("no process could be made: %s", say_errno(error));
 }
 
+/* One that was killed, for want of memory say, has said nothing. */
+static void tell_killed(const struct job *job, int signal)
+{
+    if (job->said)
+        (void)snprintf(job->said, job->said_size, "what makes it was ended by signal %d", signal);
+    else
+        say("the process that was to make the page was ended by signal %d%s", signal,
+            signal == SIGKILL ? ": somebody killed it, or memory was short" : "");
+}
+
 bool job_begin(const struct job *job, struct job_process *process)
 {
     if (begin(job, process))
@@ -133,6 +144,8 @@ enum job_end job_end(const struct job *job, struct job_process *process, bool wa
     if (wanted && *status == EXIT_FINE) {
         *file = process->output;
         process->output = -1;
+    } else if (wanted && WIFSIGNALED(ended)) {
+        tell_killed(job, WTERMSIG(ended));
     } else if (wanted && job->said) {
         read_errors(job, process->errors);
     }

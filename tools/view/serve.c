@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -43,7 +44,6 @@ struct server {
     struct stat trace;         /* the file that the page is of */
     int page;                  /* the file that has it; -1: it is being made */
     int first;                 /* the one that has the page until then; -1 */
-    uint64_t kernels;          /* of the trace, where there is that one */
     struct job_process making; /* the page, while it is being made */
     bool made;
     int signals;  /* signalfd of those that end it */
@@ -151,7 +151,6 @@ static bool make_first(struct server *server)
                             .said_size = sizeof said};
     if (!first_is_wanted(&first) || job_do(&job, &server->first, &status) != JOB_DONE)
         return false;
-    server->kernels = first.kernels;
     return true;
 }
 
@@ -194,16 +193,14 @@ static bool answer_page(const struct server *server, struct http_answer *answer)
     return true;
 }
 
-/* What is made of the page, from 0 to 1; 1 alone: it is there. */
+/* How many kernels were read for the page, or that it is there. */
 static bool answer_progress(const struct server *server, struct http_answer *answer)
 {
-    uint64_t kernels = server->served->kernels;
-    double part = server->kernels ? (double)kernels / (double)server->kernels : 0;
     answer->fine = true;
-    (void)snprintf(answer->text, sizeof answer->text, "%.3f",
-                   server->made   ? 1.0
-                   : part < 0.999 ? part
-                                  : 0.999);
+    if (server->made)
+        (void)snprintf(answer->text, sizeof answer->text, "made");
+    else
+        (void)snprintf(answer->text, sizeof answer->text, "%" PRIu64, server->served->kernels);
     return true;
 }
 

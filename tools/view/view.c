@@ -1,6 +1,7 @@
 /* rtl view: opens the page of a trace in a browser, served or as a file. */
 #include "common/command.h"
 #include "common/filter.h"
+#include "common/folder.h"
 #include "common/output.h"
 #include "common/parse.h"
 #include "common/say.h"
@@ -124,9 +125,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 static int make_folder(char *folder, size_t size)
 {
     struct stat status;
-    const char *temporary = secure_getenv("TMPDIR");
-    (void)snprintf(folder, size, "%.3000s/rtl-view-%u",
-                   temporary && temporary[0] ? temporary : "/tmp", (unsigned)geteuid());
+    (void)snprintf(folder, size, "%.3000s/rtl-view-%u", folder_temporary(), (unsigned)geteuid());
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return say_fail(EXIT_USAGE, "no folder could be made as %s: %s", folder, say_errno(errno));
     if (lstat(folder, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||

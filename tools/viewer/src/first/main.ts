@@ -22,10 +22,9 @@ interface Lane {
 
 /** As the commands' --json has it. */
 interface First {
-    kernels: number;
     summary: {
         file: string; command: string | null; complete: boolean; completeness: string; recorded_ns: number; kernel_count: number; kernel_ns: number;
-        graph_launch_count: number; window_ns: number | null; kernels: Kernels[]; graphs: Graph[];
+        filter: { text: string; shown: number; all: number } | null; graph_launch_count: number; window_ns: number | null; kernels: Kernels[]; graphs: Graph[];
         gpus: { gpu: number; name: string | null; busy_ns: number; first_ns: number; last_ns: number }[];
     };
     timeline: { from_ns: number; to_ns: number; columns: number; lanes: Lane[]; names: { name: string }[] };
@@ -72,11 +71,13 @@ function timelineSection(): HTMLElement {
 }
 
 function kernelsSection(): HTMLElement {
+    const others = first.summary.kernels.reduce((rest, row) => rest - row.calls, first.summary.kernel_count);
     return section('kernels', 'Kernels that took most of the time, by name',
         table(['kernel', 'calls', 'share', 'total', 'min', 'p50', 'p99', 'max'],
             first.summary.kernels.map((row) => [
                 element('span', { title: row.name }, swatch(numberedColor(colorNumber(row.name))), row.name), count(row.calls), share(row.share),
-                ...[row.total_ns, row.min_ns, row.p50_ns, row.p99_ns, row.max_ns].map(duration)]), [], 0));
+                ...[row.total_ns, row.min_ns, row.p50_ns, row.p99_ns, row.max_ns].map(duration)]), [], 0),
+        others > 0 && element('p', { class: 'soft' }, `and ${count(others)} kernels of other names`));
 }
 
 function graphsSection(): HTMLElement | null {
@@ -85,6 +86,12 @@ function graphsSection(): HTMLElement | null {
         table(['graph', 'replays', 'kernels', 'p50', 'p99', 'max'],
             graphs.map((row) => [`${row.process}:${row.graph}`, count(row.launches), count(row.kernels),
                 ...[row.p50_ns, row.p99_ns, row.max_ns].map(duration)]), [0]));
+}
+
+/** That it is a part, where it is one. */
+function filterNote(): HTMLElement | null {
+    const { filter } = first.summary;
+    return filter && element('p', { id: 'filter' }, `${filter.text}: ${count(filter.shown)} of ${count(filter.all)} kernels`);
 }
 
 function tiles(): HTMLElement {
@@ -108,20 +115,23 @@ function show(): void {
     badge.textContent = summary.completeness.split(':')[0];
     badge.title = summary.completeness;
     badge.className = `badge ${summary.complete ? 'good' : 'bad'}`;
-    byId('report').replaceChildren(...[tiles(), timelineSection(), kernelsSection(), graphsSection()]
+    byId('report').replaceChildren(...[filterNote(), tiles(), timelineSection(), kernelsSection(), graphsSection()]
         .filter((part): part is HTMLElement => part !== null));
 }
 
 /** Asks until the page is made. What the address has behind its # stays. */
 async function wait(): Promise<void> {
     const bar = byId<HTMLProgressElement>('progress');
+    const all = first.summary.kernel_count;
     try {
-        for (let done = 0; done < 1;) {
+        for (let made = false; !made;) {
             const answer = await fetch('progress', { cache: 'no-store' });
-            done = answer.ok ? Number(await answer.text()) : 0;
-            bar.value = done;
-            byId('done').textContent = `${count(done * first.kernels)} of ${count(first.kernels)} kernels`;
-            await new Promise((resolve) => setTimeout(resolve, done < 1 ? PAUSE : 0));
+            const text = answer.ok ? await answer.text() : '0';
+            made = text === 'made';
+            const done = made ? all : Math.min(all, Number(text));
+            bar.value = 0.999 * done / Math.max(1, all);
+            byId('done').textContent = `${count(done)} of ${count(all)} kernels`;
+            await new Promise((resolve) => setTimeout(resolve, made ? 0 : PAUSE));
         }
     } catch {
         byId('making').textContent = 'rtl view has ended: its terminal says why.';
