@@ -13,3 +13,12 @@ for job in "2 1 2" "3 2 1" "6 3 2" "4 1 1" "1 1 2"; do
     fi
     /usr/bin/python3 "$here/ranks_exposed.py" "$rtl" made.db truth "$hosts" || fail "$ranks ranks of $gpus GPUs on $hosts hosts"
 done
+
+# What repeats in one process alone is not what ranks are compared by.
+SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so "$rtl" demo --tokens 8 --keep alone.db >demo.out 2>demo.err || fail "rtl demo ended with $?"
+"$bin/ranks_exposed" made.db "$seed" 3 1 >truth || fail "there is no trace"
+"$rtl" merge both.db made.db alone.db >merged.out || fail "they cannot be merged"
+"$rtl" ranks --json --by collectives both.db >wanted.json || fail "rtl ranks --by collectives ended with $?"
+"$rtl" ranks --json both.db >found.json 2>found.err || fail "rtl ranks ended with $?: $(cat found.err)"
+equal "ranks that are compared" "$(jq '.ranks | length' found.json)" 3
+cmp found.json wanted.json || fail "it is not by collectives that they are compared"

@@ -97,17 +97,54 @@ static void take_steps(struct reading *reading, const struct steps *steps)
     }
 }
 
+/* Processes that ran kernels, of those that are selected. */
+static rtl_status_t count_processes(const struct reading *reading, size_t *count)
+{
+    const rtl_queue_t *queues;
+    size_t queue_count;
+    bool *seen = memory_new(reading->process_count, sizeof *seen);
+    rtl_status_t status = rtlTraceQueues(reading->trace, &queues, &queue_count);
+    *count = 0;
+    for (size_t i = 0; status == RTL_OK && i < queue_count; ++i) {
+        size_t at = place_of(reading, queues[i].process);
+        if (at == RANKS_NONE || seen[at] || queues[i].kernels == 0 ||
+            !(!reading->selection || selection_has_process(reading->selection, queues[i].process)))
+            continue;
+        seen[at] = true;
+        ++*count;
+    }
+    free(seen);
+    return status;
+}
+
+/* Where something repeats in one of several processes alone, which may be by chance, there is
+ * nothing to put beside its steps. */
+static rtl_status_t are_of_several(const struct reading *reading, const struct steps *steps,
+                                   bool *several)
+{
+    size_t with = 0;
+    size_t processes = 0;
+    rtl_status_t status = count_processes(reading, &processes);
+    for (size_t i = 0; i < reading->process_count; ++i)
+        with += thread_of(steps, reading->processes[i].process) != NULL;
+    *several = with > 1 || (with == 1 && processes < 2);
+    return status;
+}
+
 static int read_steps(struct reading *reading, const char *path, struct steps_choice *by)
 {
     struct steps steps = {0};
     int status = steps_by_find(reading->trace, path, by, &steps);
     if (status == EXIT_FINE && steps.count == 0 && by->text)
         status = steps_by_none(reading->trace, path, by, &steps);
-    if (status == EXIT_FINE && steps.count == 0)
+    bool several = true;
+    if (status == EXIT_FINE && !by->text && are_of_several(reading, &steps, &several) != RTL_OK)
+        status = open_failed(reading->trace, path);
+    if (status == EXIT_FINE && (steps.count == 0 || !several))
         reading->ranks->by_steps = false;
     if (status == EXIT_FINE && steps_measure(reading->trace, &steps) != RTL_OK)
         status = open_failed(reading->trace, path);
-    if (status == EXIT_FINE)
+    if (status == EXIT_FINE && several)
         take_steps(reading, &steps);
     reading->ranks->by = steps.by;
     steps_free(&steps);
@@ -316,26 +353,6 @@ static void choose_ranks(struct ranks *ranks)
         qsort(ranks->list, ranks->count, sizeof *ranks->list, by_rank);
 }
 
-/* Processes that ran kernels, of those that are selected. */
-static rtl_status_t count_processes(const struct reading *reading, size_t *count)
-{
-    const rtl_queue_t *queues;
-    size_t queue_count;
-    bool *seen = memory_new(reading->process_count, sizeof *seen);
-    rtl_status_t status = rtlTraceQueues(reading->trace, &queues, &queue_count);
-    *count = 0;
-    for (size_t i = 0; status == RTL_OK && i < queue_count; ++i) {
-        size_t at = place_of(reading, queues[i].process);
-        if (at == RANKS_NONE || seen[at] || queues[i].kernels == 0 ||
-            !(!reading->selection || selection_has_process(reading->selection, queues[i].process)))
-            continue;
-        seen[at] = true;
-        ++*count;
-    }
-    free(seen);
-    return status;
-}
-
 static size_t count_hosts(const struct ranks *ranks)
 {
     size_t hosts = 0;
@@ -377,10 +394,13 @@ rtl_status_t ranks_of_steps(rtl_trace_t *trace, const struct steps *steps,
                             struct family_rules *rules, struct ranks *ranks)
 {
     struct reading reading = {.trace = trace, .rules = rules, .ranks = ranks};
-    ranks->by_steps = steps->count > 0;
+    bool several = false;
     ranks->by = steps->by;
     rtl_status_t status = begin(&reading);
     if (status == RTL_OK)
+        status = are_of_several(&reading, steps, &several);
+    ranks->by_steps = several;
+    if (status == RTL_OK && several)
         take_steps(&reading, steps);
     if (status == RTL_OK)
         status = read_rest(&reading);
