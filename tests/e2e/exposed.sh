@@ -15,7 +15,8 @@ for job in "2 1 2" "3 2 1" "6 3 2" "4 1 1" "1 1 2"; do
 done
 
 # What repeats in one process alone is not what ranks are compared by.
-SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so "$rtl" demo --tokens 8 --keep alone.db >demo.out 2>demo.err || fail "rtl demo ended with $?"
+"$bin/bench_store" --write replay --kernels 20000 --file alone.db >made.out || fail "there is no trace of replays"
+"$rtl" steps alone.db >steps.out || fail "nothing repeats in it"
 "$bin/ranks_exposed" made.db "$seed" 3 1 >truth || fail "there is no trace"
 "$rtl" merge both.db made.db alone.db >merged.out || fail "they cannot be merged"
 "$rtl" ranks --json --by collectives both.db >wanted.json || fail "rtl ranks --by collectives ended with $?"
