@@ -259,6 +259,8 @@ def test_launches(fleet):
 def test_trend(fleet):
     rows = fleet.ask("trend")
     equal("hours", len(rows), len(fleet.traces))
+    # Those of the servers' time zone (server.py) begin half an hour later.
+    equal("minutes of hours", {row["hour"][13:] for row in rows}, {":00:00"})
     wanted = [sum(map(sum, trace["kernels"].values())) for trace in fleet.traces.values()]
     equal("sums by hour", [row["total_ns"] for row in rows], wanted)
     hour = rows[1]["hour"]
@@ -355,10 +357,12 @@ def test_sentences(fleet, server):
     rtl.wrong(["fleet", "--url", url, "--from", "soon", "runs"], "'soon'", "--from")
     rtl.wrong(["fleet", "--url", url, "kernels", "--from", "2026-02-30"], "'2026-02-30'", "--from")
     rtl.wrong(["fleet", "--url", url, "kernels", "--to", "2026-11-28T25:61"], "'2026-11-28T25:61'", "--to")
+    for time in ("2026-11-28T16:30:60", "2026-12-31T23:59:60"):
+        rtl.wrong(["fleet", "--url", url, "kernels", "--from", time], f"'{time}'", "--from")
     rtl.wrong(["fleet", "--url", url, "kernels", "--from", "2026-11-28T16:30:05"], "--from 2026-11-28T16:30:05", "whole minute")
     for words in (["kernels", "--where", "build=40"], ["regressions", "--before", "build=40", "--after", "build=41"],
                   ["regressions", "--before", "build=41", "--after", "build=40"]):
-        rtl.wrong(["fleet", "--url", url, *words], "build=40 chooses none")
+        rtl.wrong(["fleet", "--url", url, *words], "build=40 chooses no run")
     rtl.wrong(["fleet", "--url", url, "regressions", "--before", "build=41", "--after", "host=node1"], "both choose 4 runs")
     rtl.wrong(["fleet", "--url", server.url, "runs"], server.url, "no tables of RTL")
     rtl.wrong(["fleet", "--url", "http://127.0.0.1:1/", "runs"], "does not answer")

@@ -210,6 +210,8 @@ def test_shards(rtl, servers):
         fail(f"kernels are not on both shards: {parts}")
     equal("the other server's view", servers[1].ask("SELECT count() FROM rtl_kernels", "spread"), [[str(sum(parts))]])
     rtl.wrong(export(f"{servers[0].url}/spread", "--cluster", "three", "eager.db"), "--cluster three", "of cluster two")
+    servers[1].ask("DROP TABLE rtl_losses", "spread")
+    rtl.wrong(["export", "--to", "clickhouse", *urls, "--cluster", CLUSTER, "eager.db"], "has lost the table rtl_losses:")
 
 
 def test_sentences(rtl, one):
@@ -281,6 +283,10 @@ def test_refused(rtl, one):
     one.ask("DROP TABLE rtl_gpus", "refused")
     rtl.wrong(export(url, "eager.db"), f"{url} has lost the table rtl_gpus")
     rtl.wrong(["fleet", "--url", url, "runs"], f"{url} has lost the table rtl_gpus")
+    one.ask("DROP TABLE rtl_version", "refused")
+    rtl.wrong(export(url, "eager.db"), f"{url} has lost the table rtl_version")
+    rtl.wrong(["fleet", "--url", url, "runs"], f"{url} has lost the table rtl_version")
+    equal("tables that were made", ["rtl_gpus"] in one.ask("SHOW TABLES", "refused"), False)
 
 
 def test_doubled(rtl, one):

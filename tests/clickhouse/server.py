@@ -21,7 +21,7 @@ CONFIG = """<yandex>
 <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
 <path>{folder}/data/</path><tmp_path>{folder}/tmp/</tmp_path><user_files_path>{folder}/files/</user_files_path>
 <users_config>users.xml</users_config><default_profile>default</default_profile><default_database>default</default_database>
-<mark_cache_size>67108864</mark_cache_size>
+<timezone>Asia/Kolkata</timezone><mark_cache_size>67108864</mark_cache_size>
 <remote_servers><two>{shards}</two></remote_servers>
 </yandex>"""
 SHARD = ("<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>{}</port>"

@@ -46,8 +46,8 @@ static const struct argp_option option_list[] = {
      0},
     {"before", KEY_BEFORE, "KEY=VALUE", 0, "of regressions: the runs before, as --where", 0},
     {"after", KEY_AFTER, "KEY=VALUE", 0, "of regressions: the runs after, as --where", 0},
-    {"from", KEY_FROM, "TIME", 0, "only what was then or later: 2026-11-28, 2026-11-28T16:30 (UTC)",
-     0},
+    {"from", KEY_FROM, "TIME", 0,
+     "only what was then or later: 2026-11-28, 2026-11-28T16:30 (UTC, whole minutes)", 0},
     {"to", KEY_TO, "TIME", 0, "only what was before", 0},
     {"kernel", KEY_KERNEL, "TEXT", 0, "only kernels whose name has this text in it", 0},
     {"top", 'n', "COUNT", 0, "how many rows, 20 by default", 0},
@@ -310,8 +310,8 @@ static int check_chosen(struct server *server, const char *settings, const char 
 {
     long count = runs->count ? count_runs(server, settings, runs, NULL) : 1;
     if (count == 0)
-        return say_fail(EXIT_USAGE, "--%s %s%s chooses none of the runs that are all loaded",
-                        option, runs->words[0], runs->count > 1 ? " and what goes with it" : "");
+        return say_fail(EXIT_USAGE, "--%s %s%s chooses no run that is loaded completely", option,
+                        runs->words[0], runs->count > 1 ? " and what goes with it" : "");
     return count < 0 ? EXIT_USAGE : EXIT_FINE;
 }
 

@@ -189,10 +189,10 @@ bool question_time(const char *text, uint64_t *ns)
         const char *end = strptime(text, forms[i], &parts);
         if (!end || *end)
             continue;
-        /* timegm makes the 2nd of March of the 30th of February, which strptime takes. */
+        /* strptime takes the 30th of February and second 60, of which timegm makes what follows. */
         const struct tm told = parts;
         time_t seconds = timegm(&parts);
-        if (seconds < 0 || parts.tm_mday != told.tm_mday)
+        if (seconds < 0 || parts.tm_mday != told.tm_mday || parts.tm_sec != told.tm_sec)
             return false;
         *ns = (uint64_t)seconds * 1000000000;
         return true;

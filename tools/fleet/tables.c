@@ -181,28 +181,54 @@ static int check_version(struct server *server, struct tables_there *there, bool
     return EXIT_FINE;
 }
 
-/* Made again, one that was dropped would have no rows of runs that are all loaded. */
+/* Whether a line of `names` is this one. */
+static bool is_listed(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (; *names; names += strcspn(names, "\n"), names += *names == '\n')
+        if (strcspn(names, "\n") == length && strncmp(names, name, length) == 0)
+            return true;
+    return false;
+}
+
+static int check_table(const struct server *server, const char *names, const char *name,
+                       const char *ending)
+{
+    char whole[64];
+    (void)snprintf(whole, sizeof whole, "%s%s", name, ending);
+    return is_listed(names, whole)
+               ? EXIT_FINE
+               : say_fail(EXIT_USAGE,
+                          "%s has lost the table %s: drop the others of RTL too, or take another "
+                          "database, and load all traces again",
+                          server->url->shown, whole);
+}
+
+/* Made again, one that was dropped would have no rows of runs that are loaded completely. */
 static int check_missing(struct server *server, const struct tables_there *there)
 {
-    const char *local = there->cluster[0] ? "_local" : "";
-    const char *answer = server_ask(server, "",
-                                    "SELECT name FROM system.tables WHERE database = "
-                                    "currentDatabase() FORMAT TabSeparatedRaw");
+    const char *names = server_ask(server, "",
+                                   "SELECT name FROM system.tables WHERE database = "
+                                   "currentDatabase() FORMAT TabSeparatedRaw");
+    int status = names ? EXIT_FINE : say_failure(server);
+    for (size_t i = 0; i < TABLES && status == EXIT_FINE; ++i) {
+        status = check_table(server, names, tables[i].name, "");
+        if (status == EXIT_FINE && there->cluster[0])
+            status = check_table(server, names, tables[i].name, "_local");
+    }
+    return status;
+}
+
+/* Where there is no version there are no runs: it is written before the first one. */
+static int check_new(struct server *server)
+{
+    const char *answer =
+        server_ask(server, "",
+                   "SELECT sum(rows) FROM system.parts WHERE active AND database = "
+                   "currentDatabase() AND table IN ('rtl_runs', 'rtl_runs_local')");
     if (!answer)
         return say_failure(server);
-    for (size_t i = 0; i < TABLES; ++i) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%s%s\n", tables[i].name, local);
-        const char *found = answer;
-        while ((found = strstr(found, name)) && found != answer && found[-1] != '\n')
-            ++found;
-        if (!found)
-            return say_fail(EXIT_USAGE,
-                            "%s has lost the table %s%s: drop the others of RTL too, or take "
-                            "another database, and load all traces again",
-                            server->url->shown, tables[i].name, local);
-    }
-    return EXIT_FINE;
+    return strtoul(answer, NULL, 10) ? check_table(server, "", "rtl_version", "") : EXIT_FINE;
 }
 
 int tables_find(struct server *server, struct tables_there *there)
@@ -212,6 +238,8 @@ int tables_find(struct server *server, struct tables_there *there)
     int status = ask_version(server, there);
     if (status == EXIT_FINE)
         status = check_version(server, there, &found);
+    if (status == EXIT_FINE && !found)
+        status = check_new(server);
     if (status == EXIT_FINE && !found)
         return say_fail(EXIT_USAGE,
                         "%s has no tables of RTL: 'rtl export --to clickhouse' makes them",
@@ -358,7 +386,7 @@ static int make_on(struct server *server, bool alone, const struct tables_wish *
         return say_fail(EXIT_USAGE, "--cluster %s: %s has RTL's tables already, %s%s",
                         wish->cluster, server->url->shown,
                         there->cluster[0] ? "of cluster " : "of no cluster", there->cluster);
-    status = found ? check_missing(server, there) : EXIT_FINE;
+    status = found ? check_missing(server, there) : check_new(server);
     if (status == EXIT_FINE)
         status = check_wish(server, wish, there);
     if (status == EXIT_FINE && found)
