@@ -262,6 +262,7 @@ wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd
 wrong 2 "'csvv'" "--format" -- "$rtl" export led.db --to csvv
 wrong 2 "'csvv'" "perfetto" -- "$rtl" export led.db --format csvv
 wrong 2 "'5x'" "no time for --to" -- "$rtl" export led.db -F csv --to 5x
+wrong 2 "'mysql'" "clickhouse" -- "$rtl" export led.db --to mysql
 "$rtl" export --help >help.out
 grep -q -e '--to=TIME' help.out || fail "rtl export --to is not a time"
 "$rtl" export led.db --to csv -F csv --table kernels -o - >twice.out || fail "one format that is named twice is none"

@@ -93,20 +93,26 @@ static int take_format(const struct exporter *format, const struct exporter **ex
     return 0;
 }
 
+/* "perfetto, chrome or csv" */
+static void list_formats(char *list, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < EXPORTERS && used < size; ++i)
+        used += (size_t)snprintf(list + used, size - used, "%s%s",
+                                 i == 0 ? "" : (i + 1 == EXPORTERS ? " or " : ", "),
+                                 exporters[i]->name);
+}
+
 static int parse_format(const char *name, const struct exporter **exporter)
 {
-    char list[256] = "";
+    char list[256];
     const struct exporter *format = find_format(name);
     const char *here = elsewhere_format(name);
     if (format)
         return take_format(format, exporter);
     if (here)
         return say_fail(EINVAL, "there is no format '%s': %s", name, here);
-    for (size_t i = 0; i < EXPORTERS; ++i) {
-        size_t used = strlen(list);
-        (void)snprintf(list + used, sizeof list - used, "%s%s",
-                       i == 0 ? "" : (i + 1 == EXPORTERS ? " or " : ", "), exporters[i]->name);
-    }
+    list_formats(list, sizeof list);
     return say_fail(EINVAL, "there is no format '%s': it is %s", name, list);
 }
 
@@ -127,9 +133,12 @@ static int parse_to(struct options *options, const char *text)
     const struct exporter *format = find_format(text);
     if (format)
         return take_format(format, &options->exporter);
-    if (isalpha((unsigned char)text[0]))
-        return say_fail(EINVAL, "'%s' is no time for --to, and no format, which --format names",
-                        text);
+    if (isalpha((unsigned char)text[0])) {
+        char list[256];
+        list_formats(list, sizeof list);
+        return say_fail(EINVAL, "'%s' is no time for --to, and no format: --format is %s", text,
+                        list);
+    }
     return filter_take(&options->filter, FILTER_TO, text);
 }
 
