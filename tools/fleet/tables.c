@@ -185,9 +185,12 @@ static int check_version(struct server *server, struct tables_there *there, bool
 static bool is_listed(const char *names, const char *name)
 {
     size_t length = strlen(name);
-    for (; *names; names += strcspn(names, "\n"), names += *names == '\n')
-        if (strcspn(names, "\n") == length && strncmp(names, name, length) == 0)
+    while (*names) {
+        size_t line = strcspn(names, "\n");
+        if (line == length && strncmp(names, name, length) == 0)
             return true;
+        names += names[line] ? line + 1 : line;
+    }
     return false;
 }
 
