@@ -213,7 +213,9 @@ static int check_missing(struct server *server, const struct tables_there *there
     const char *names = server_ask(server, "",
                                    "SELECT name FROM system.tables WHERE database = "
                                    "currentDatabase() FORMAT TabSeparatedRaw");
-    int status = names ? EXIT_FINE : say_failure(server);
+    int status = EXIT_FINE;
+    if (!names)
+        return say_failure(server);
     for (size_t i = 0; i < TABLES && status == EXIT_FINE; ++i) {
         status = check_table(server, names, tables[i].name, "");
         if (status == EXIT_FINE && there->cluster[0])
