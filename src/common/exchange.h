@@ -1,4 +1,5 @@
-/** An exchange of packets with a responder on another host, by the times of both ends. */
+/** An exchange of messages (packets, or messages of MPI's) with a responder on another host, by the
+ * times of both ends. */
 #ifndef RTL_COMMON_EXCHANGE_H
 #define RTL_COMMON_EXCHANGE_H
 
@@ -8,7 +9,7 @@
 #define RTL_EXCHANGE_BOOT 40u
 #define RTL_EXCHANGE_HOST 72u
 
-/** However long the packets were under way, the responder's clock minus the own one was from
+/** However long they were under way, the responder's clock minus the own one was from
  * `answered - returned` to `received - sent`. */
 struct rtl_exchange {
     uint64_t sent, returned;           /**< on the own clock, ns */

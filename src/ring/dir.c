@@ -183,7 +183,7 @@ int rtl_ring_dir_read(const char *text, uint32_t *version)
 bool rtl_ring_dir_owns(const char *name)
 {
     static const char *const kinds[] = {"ring.",    ".ring.",    "spare.", ".spare",
-                                        "refused.", "starting.", ".wish."};
+                                        "refused.", "starting.", ".wish.", "clock."};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
             return true;

@@ -119,17 +119,6 @@ unsigned long long rtl_file_process_start(long pid)
     return field ? rtl_clock_start_ticks(strtoull(field, NULL, 10)) : 0;
 }
 
-const char *rtl_file_boot(char *text, size_t size)
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, size - 1) : 0;
-    if (fd >= 0)
-        (void)close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return text;
-}
-
 static long long meta_number(sqlite3 *db, const char *key)
 {
     sqlite3_stmt *statement = NULL;

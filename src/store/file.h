@@ -83,8 +83,4 @@ bool rtl_file_is_full(sqlite3 *db, int result);
  * machine restarts. */
 unsigned long long rtl_file_process_start(long pid);
 
-/** The kernel's name for this start of the host (boot_id), the same in all its containers; "" if it
- * cannot be told. Returns `text`. */
-const char *rtl_file_boot(char *text, size_t size);
-
 #endif

@@ -486,8 +486,8 @@ static char *aligned_note(const struct rtl_merge_input *input)
 {
     static const char *const by[] = {
         [RTL_MERGE_COLLECTIVES] = "%llu collectives fit that both ran",
-        [RTL_MERGE_EXCHANGES] = "%llu exchanges of packets fit",
-        [RTL_MERGE_BOTH] = "%llu collectives fit that both ran and %llu exchanges of packets"};
+        [RTL_MERGE_EXCHANGES] = "%llu exchanges of messages fit",
+        [RTL_MERGE_BOTH] = "%llu collectives fit that both ran and %llu exchanges of messages"};
     bool first = input->clock == RTL_MERGE_EXCHANGES;
     char *what = sqlite3_mprintf(
         by[input->clock], (unsigned long long)(first ? input->exchanges : input->collectives),

@@ -18,7 +18,7 @@ enum rtl_merge_clock {
                               RTL_MERGE_NEAR: taken for the same (traces before format 1.3) */
     RTL_MERGE_TIME_OF_DAY, /**< moved so that the times of day agree */
     RTL_MERGE_COLLECTIVES, /**< and then so that collectives fit that both hosts ran */
-    RTL_MERGE_EXCHANGES,   /**< or packets that both exchanged with a responder */
+    RTL_MERGE_EXCHANGES,   /**< or messages that both exchanged with a responder */
     RTL_MERGE_BOTH         /**< or both */
 };
 

@@ -1,6 +1,7 @@
 /* Opens and closes the file of a trace. */
 #include "store/writer_state.h"
 
+#include "common/boot.h"
 #include "common/why.h"
 #include "store/beside.h"
 #include "store/digest.h"
@@ -49,7 +50,7 @@ static int store_facts(struct rtl_rows *rows, const char *command)
         result = rtl_rows_meta_text(rows, "creator", "rtl " RTL_VERSION);
     if (result == SQLITE_OK)
         result = rtl_rows_meta_text(rows, "host", host);
-    if (result == SQLITE_OK && rtl_file_boot(boot, sizeof boot)[0])
+    if (result == SQLITE_OK && rtl_boot(boot, sizeof boot)[0])
         result = rtl_rows_meta_text(rows, "boot", boot);
     return result == SQLITE_OK ? rtl_rows_meta_text(rows, "command", command) : result;
 }

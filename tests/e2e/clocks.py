@@ -129,9 +129,9 @@ exchange("b.db", 11_000_000, 0)
 told = merge("new.db", "a.db", "b.db")
 must(told[1]["clock"] == "exchanges" and "contradict" in told[1]["unaligned"], f"a contradiction: {told[1]}")
 must(abs(told[1]["shift_ns"] - 11_000_000) <= told[1]["error_ns"] < 30_000, f"a contradiction: {told[1]}")
-text = subprocess.run([rtl, "sql", "new.db", "SELECT text FROM notes WHERE text LIKE '%contradict the packets%'"],
+text = subprocess.run([rtl, "sql", "new.db", "SELECT text FROM notes WHERE text LIKE '%contradict the messages%'"],
                       capture_output=True, text=True, check=True).stdout
-must("3 exchanges of packets fit" in text, f"the note tells of a contradiction: {text}")
+must("3 exchanges of messages fit" in text, f"the note tells of a contradiction: {text}")
 told = merge("--align", "collectives", "new.db", "a.db", "b.db")
 must(told[1]["clock"] == "collectives" and told[1]["exchanges"] is None and told[1]["unaligned"] is None, f"collectives alone: {told[1]}")
 for name, why in (("fewer.db", "the hosts ran different numbers of collectives"),
@@ -140,5 +140,5 @@ for name, why in (("fewer.db", "the hosts ran different numbers of collectives")
     must(told[1]["clock"] == "time-of-day" and told[1]["unaligned"] == why and told[1]["shift_ns"] == 1_000_000, f"{name}: {told[1]}")
 exchange("b.db", 1_000_000, 0)
 text = subprocess.run([rtl, "merge", "-f", "new.db", "a.db", "b.db"], capture_output=True, text=True, check=True).stdout
-must("another host: moved by " in text and "100 collectives and 3 exchanges of packets fit, right within" in text and "its time of day was off by " in text, text)
+must("another host: moved by " in text and "100 collectives and 3 exchanges of messages fit, right within" in text and "its time of day was off by " in text, text)
 sys.exit(failed > 0)

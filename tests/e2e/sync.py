@@ -1,67 +1,12 @@
 """sync.py RTL BASE TRUE FAST SLOW: what rtl merge makes of the traces of sync.sh, against the clocks that were planted."""
-import json
 import os
 import sqlite3
 import subprocess
 import sys
 
-rtl, base = sys.argv[1], int(sys.argv[2])
+from planted_clocks import end, look, merge, must, offset, rows, rows_of_text, rtl
+
 TRUE, FAST, SLOW = (tuple(map(int, text.split())) for text in sys.argv[3:])
-failed = 0
-
-
-def must(condition, what):
-    global failed
-    if not condition:
-        print("not so:", what)
-        failed += 1
-
-
-def rows_of_text(trace, query):
-    return subprocess.run([rtl, "sql", trace, query], capture_output=True, text=True, check=True).stdout
-
-
-def rows(trace, query):
-    return [tuple(map(int, line.split("|"))) for line in rows_of_text(trace, query).splitlines()]
-
-
-def merge(*arguments):
-    done = subprocess.run([rtl, "merge", "-f", "--json", "new.db", *arguments], capture_output=True, text=True)
-    must(done.returncode == 0, f"rtl merge {' '.join(arguments)}: {done.stderr}")
-    return json.loads(done.stdout)["traces"]
-
-
-def true_time(clock, shown):
-    """What the machine's clock showed when this one showed that."""
-    later, drift, _ = clock
-    return base + round((shown + later - base) / (1 + drift / 1e9))
-
-
-def kernels(trace, first, last):
-    return rows(trace, f"SELECT start, end FROM kernels WHERE process BETWEEN {first} AND {last} ORDER BY process, queue, packet")
-
-
-def offset(trace):
-    return rows(trace, "SELECT value FROM meta WHERE key = 'realtime_offset'")[0][0]
-
-
-def look(what, told, file, clock, reference, first=None, limit=5_000_000):
-    """One host of a merged trace: its kernels are where they were, within the error. `first` is the first trace of the host."""
-    later, drift, wrong = clock
-    own = kernels(file, 1, 1000)
-    new = kernels("new.db", told["first_process"], told["first_process"] + told["processes"] - 1)
-    must(len(own) == len(new) >= 40, f"{what}: {len(own)} and {len(new)} kernels")
-    must(told["clock"] == "exchanges" and told["exchanges"] >= 2 and told["collectives"] is None, f"{what}: {told}")
-    far = [abs(moved - true_time(clock, shown)) for one, other in zip(own, new) for shown, moved in zip(one, other)]
-    must(max(far) <= told["error_ns"], f"{what}: {max(far)} ns off, and not {told['error_ns']}")
-    must(told["error_between_ns"] <= told["error_ns"] and told["error_ns"] < limit, f"{what}: the error is {told['error_ns']} ns")
-    # The times of day are what each recorder read, one clock after the other.
-    apart = offset(first or file) - offset(reference)
-    must(told["shift_ns"] + told["time_of_day_off_ns"] == apart and abs(told["time_of_day_off_ns"] - wrong) < 50_000_000,
-         f"{what}: the time of day was off by {told['time_of_day_off_ns']}")
-    must(abs(told["clock_drift_ppm"] + drift / 1000) <= told["clock_drift_error_ppm"],
-         f"{what}: a drift of {told['clock_drift_ppm']} +- {told['clock_drift_error_ppm']} ppm, and not {-drift / 1000}")
-
 
 told = merge("direct1.db", "direct1b.db", "direct2.db", "direct3.db")
 # Of two traces of a host either is the one that the others are moved to.
@@ -89,7 +34,7 @@ must(error == told[0]["error_ns"] + told[2]["error_ns"], f"times of different ho
 told = merge("third2.db", "third3.db")
 look("the third one is not there", told[1], "third3.db", SLOW, "third2.db")
 text = subprocess.run([rtl, "merge", "-f", "new.db", "third2.db", "third3.db"], capture_output=True, text=True, check=True).stdout
-must("another host: moved by " in text and " exchanges of packets fit, right within " in text, text)
+must("another host: moved by " in text and " exchanges of messages fit, right within " in text, text)
 
 # A trace of the same start of the host that nobody compared, some seconds later.
 late = merge("direct1.db", "direct2.db", "late2.db")[2]
@@ -108,7 +53,7 @@ must(rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'") == [(-1,
 told = merge("direct1.db", "direct1b.db")
 must(rows("new.db", "SELECT value FROM meta WHERE key = 'hosts_error'") == [(0,)], "times of one host are exact")
 done = subprocess.run([rtl, "merge", "--align", "exchanges", "-f", "none.db", "third2.db", "unknown.db"], capture_output=True, text=True)
-must(done.returncode == 2 and done.stderr == "rtl: unknown.db cannot be aligned by exchanges: the hosts exchanged no packets with each "
+must(done.returncode == 2 and done.stderr == "rtl: unknown.db cannot be aligned by exchanges: the hosts exchanged no messages with each "
      "other or a third one\n", done.stderr)
 
 # A clock that was set in between: told, and not used.
@@ -119,5 +64,5 @@ with sqlite3.connect("third3.db") as db:
                " WHERE sent > (SELECT min(sent) FROM clock_exchanges) + 100000000")
 db.close()
 told = merge("third2.db", "third3.db")
-must(told[1]["clock"] == "time-of-day" and "fits all packets" in told[1]["unaligned"], f"packets that contradict each other: {told[1]}")
-sys.exit(failed > 0)
+must(told[1]["clock"] == "time-of-day" and "fits all messages" in told[1]["unaligned"], f"packets that contradict each other: {told[1]}")
+end()

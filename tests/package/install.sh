@@ -20,7 +20,7 @@ version=$("$prefix/bin/rtl" --version)
 grep -q '^rtl [0-9]' <<<"$version" || fail "the installed rtl says '$version' as its version"
 files=()
 [ "$softgpu" = OFF ] || files=("$libdir"/softgpu/{libsoftgpu.so,libsoftgpu-device.so,libhsa-amd-aqlprofile64.so})
-for file in "${files[@]}" "$libdir/librtltrace.so" "$libdir/librtlsqlite.so" "$libdir/librtlprobe.so" "$prefix/include/rtl/rtl_trace.h" \
+for file in "${files[@]}" "$libdir/librtltrace.so" "$libdir/librtlsqlite.so" "$libdir/librtlprobe.so" "$libdir/librtlmpi.so" "$prefix/include/rtl/rtl_trace.h" \
     "$libdir/roctx/libroctx64.so.4" "$libdir/roctx/libroctx64.so" "$libdir/roctx/librocprofiler-sdk-roctx.so.1" \
     "$prefix/include/PrivateUse1TracingApi.h" "$libdir/kineto/libopenreg.so" "$libdir/libpu1host.so" \
     "$prefix/include/softgpu/plugin.h" "$prefix/share/man/man1/rtl.1" "$prefix/share/rtl/fleet/runs.sql" \

@@ -1,8 +1,8 @@
 /**
  * How far the clocks of two hosts are apart, by what bounds the difference from both sides:
  * collectives that both ran, none of whose kernels ends before all have begun, on whatever host;
- * and packets that went from one host to the other and back. All bounds together, with a drift that
- * does not change, leave what is possible. Pure.
+ * and messages that went from one host to the other and back. All bounds together, with a drift
+ * that does not change, leave what is possible. Pure.
  */
 #ifndef RTL_TOOLS_MERGE_CLOCKS_H
 #define RTL_TOOLS_MERGE_CLOCKS_H

@@ -17,7 +17,7 @@ static void add(struct found *found, uint64_t at, int64_t least, int64_t most)
     found->list[found->count++] = (struct clocks_bound){at, least, most};
 }
 
-/* How long the packets were under way. */
+/* How long the messages were under way. */
 static uint64_t under_way(const struct rtl_exchange *exchange)
 {
     return exchange->returned - exchange->sent - (exchange->answered - exchange->received);

@@ -1,5 +1,5 @@
 /**
- * How far the clocks of two hosts are apart, by packets that both exchanged with one responder, or
+ * How far the clocks of two hosts are apart, by messages that both exchanged with one responder, or
  * one with the other: bounds for clocks.h. Pure.
  */
 #ifndef RTL_TOOLS_MERGE_EXCHANGES_H
@@ -8,9 +8,9 @@
 #include "common/exchange.h"
 #include "merge/clocks.h"
 
-/** Of more exchanges of a host with a responder those are taken whose packets were under way least,
- * one of each part of the time: of the hosts that are compared with each other, and of two that are
- * by a third one. */
+/** Of more exchanges of a host with a responder those are taken whose messages were under way
+ * least, one of each part of the time: of the hosts that are compared with each other, and of two
+ * that are by a third one. */
 #define EXCHANGES_MOST       1024u
 #define EXCHANGES_MOST_THIRD 128u
 

@@ -217,9 +217,10 @@ struct bounds {
     const char *why_no_collectives; /* NULL: there are some */
 };
 
-static const char not_exchanged[] = "the hosts exchanged no packets with each other or a third one";
+static const char not_exchanged[] =
+    "the hosts exchanged no messages with each other or a third one";
 static const char no_clock[] =
-    "no difference of the clocks fits all packets that were exchanged: a "
+    "no difference of the clocks fits all messages that were exchanged: a "
     "host was stopped for a time, or its clock set";
 
 static void find_exchanges(const struct host *reference, const struct host *other,
@@ -264,8 +265,8 @@ static bool fits(const struct bounds *bounds, size_t count, struct clocks *clock
            clocks_follow(bounds->list, count, &bounds->span, clocks);
 }
 
-/* Where packets were exchanged. They are about the clocks alone; collectives belong together by
- * their numbers, and their times are a GPU's. So where they contradict each other it is packets
+/* Where messages were exchanged. They are about the clocks alone; collectives belong together by
+ * their numbers, and their times are a GPU's. So where they contradict each other it is messages
  * that count. */
 static bool judge_exchanges(const struct bounds *bounds, struct finding *finding)
 {
@@ -280,7 +281,7 @@ static bool judge_exchanges(const struct bounds *bounds, struct finding *finding
     }
     finding->by = RTL_MERGE_EXCHANGES;
     if (bounds->collectives)
-        finding->why = "the collectives that both ran contradict the packets: they do not belong "
+        finding->why = "the collectives that both ran contradict the messages: they do not belong "
                        "together by their numbers, or their times are not right";
     return true;
 }

@@ -1,4 +1,4 @@
-/** Clocks of the hosts of traces that are merged, by the packets that they exchanged with each
+/** Clocks of the hosts of traces that are merged, by the messages that they exchanged with each
  * other or with a third one, and by the collectives that all ranks ran. */
 #ifndef RTL_TOOLS_MERGE_HOSTS_H
 #define RTL_TOOLS_MERGE_HOSTS_H

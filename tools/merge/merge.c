@@ -188,10 +188,10 @@ static void tell_what(const struct rtl_merge_input *input)
     if (input->collectives && input->exchanges)
         (void)printf(" and ");
     if (input->exchanges)
-        (void)printf("%s of packets", show_things(input->exchanges, "exchange").text);
+        (void)printf("%s of messages", show_things(input->exchanges, "exchange").text);
 }
 
-/* Why it is worse than packets and collectives are. */
+/* Why it is worse than messages and collectives are. */
 static void tell_beyond(const struct rtl_merge_input *input)
 {
     uint64_t at[2];
@@ -370,9 +370,9 @@ enum { KEY_ALIGN = 256, KEY_RESUME };
 
 static const struct argp_option option_list[] = {
     {"align", KEY_ALIGN, "HOW", 0,
-     "how clocks of different hosts are put together: by times of day (time-of-day), by packets "
+     "how clocks of different hosts are put together: by times of day (time-of-day), by messages "
      "that rtl trace --sync exchanged (exchanges), by collectives that all ran (collectives), or "
-     "auto, the default: by packets and collectives where they tell",
+     "auto, the default: by messages and collectives where they tell",
      0},
     {"output", 'o', "OUTPUT", 0, "the new trace, in the place of the first argument", 0},
     {"force", 'f', NULL, 0, "replace the trace OUTPUT if it exists", 0},
@@ -448,7 +448,7 @@ int cmd_merge(int argc, char **argv)
         "\vProcesses get new numbers; what else there is keeps its own. Traces of one host, "
         "between two starts of it, have one clock: nothing moves. The clock of the new trace is "
         "that of the host that has been up longest. Times of other hosts are moved so that the "
-        "times of day agree, which is as exact as these were, and then so that packets that rtl "
+        "times of day agree, which is as exact as these were, and then so that messages that rtl "
         "trace --sync exchanged are answered after they were asked, and that no collective ends "
         "on any rank before all have begun it, as far as all ranks ran the same ones: how exact "
         "that is is told. The notes of the new trace (rtl info) tell it, too.\n\n"

@@ -63,9 +63,10 @@ static const struct argp_option option_list[] = {
      "with --counting kernel: count only kernels whose names match this extended regular "
      "expression; all are recorded",
      0},
-    {"sync", KEY_SYNC, "HOST[:PORT]", 0,
+    {"sync", KEY_SYNC, "HOST[:PORT]|mpi", 0,
      "compare this machine's clock with that of HOST, where an rtl trace with the same --sync "
-     "answers, so that rtl merge can put traces of several hosts onto one clock",
+     "answers, or (mpi, in each rank) with that of rank 0 over the program's MPI, so that rtl "
+     "merge can put traces of several hosts onto one clock",
      0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
     {"verbose", 'v', NULL, 0, "say which settings of HIP are switched off for the program", 0},
@@ -155,11 +156,12 @@ static int parse_sync(const char *text, struct trace_options *options)
 {
     if (parse_once("sync", text, &options->sync))
         return EXIT_USAGE;
-    if (rtl_sync_address_read(text, &options->responder))
+    options->sync_mpi = strcmp(text, "mpi") == 0;
+    if (options->sync_mpi || rtl_sync_address_read(text, &options->responder))
         return 0;
     return say_fail(EXIT_USAGE,
                     "'%s' is no host for --sync: it is HOST or HOST:PORT, such as node1 or "
-                    "[fe80::1]:24615",
+                    "[fe80::1]:24615, or mpi",
                     text);
 }
 

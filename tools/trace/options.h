@@ -25,6 +25,7 @@ struct trace_options {
     const char *counting;
     const char *kernel; /* pattern of names: only these are counted; NULL: all */
     const char *sync;   /**< as it was given, NULL: no other host's clock */
+    bool sync_mpi;      /**< it is compared over MPI, not with `responder` */
     struct rtl_sync_address responder;
     bool list;
     char **program;

@@ -16,6 +16,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#define LIBRTLMPI "librtlmpi.so"
+
 /* Other tools part them by spaces. */
 static bool is_metric(const struct trace_options *options, const char *word)
 {
@@ -97,13 +99,18 @@ static int choose_gpu(enum gpu gpu, char *soft, size_t size)
     return 0;
 }
 
-/* Whether a path, of `length` bytes, is that of a librtl.so. */
-static bool is_librtl(const char *path, size_t length)
+/* Whether a path, of `length` bytes, is that of a library of RTL's. */
+static bool is_own(const char *path, size_t length, const char *library)
 {
     const char *name = memrchr(path, '/', length);
     name = name ? name + 1 : path;
-    return (size_t)(path + length - name) == strlen("librtl.so") &&
-           strncmp(name, "librtl.so", strlen("librtl.so")) == 0;
+    return (size_t)(path + length - name) == strlen(library) &&
+           strncmp(name, library, strlen(library)) == 0;
+}
+
+static bool is_librtl(const char *path, size_t length)
+{
+    return is_own(path, length, "librtl.so");
 }
 
 /* The tools that are already asked for, then ours: only the last one sees what the program does and
@@ -178,24 +185,33 @@ static bool with_calls(const char *mode)
     return strcmp(mode, "hip") == 0 || strcmp(mode, "full") == 0;
 }
 
-/* What is preloaded: librtl.so in front, for host calls, then what the environment already asks for
- * without an older librtl. Empty where the mode or RTL_PRELOAD=off leaves host calls out. */
-static int preload_list(const char *mode, const char *librtl, char *list, size_t size)
+/* Adds what the environment already asks for, without older libraries of RTL's. */
+static void append_before(char *list, size_t size)
 {
-    const char *setting = secure_getenv("RTL_PRELOAD");
     const char *before = secure_getenv("LD_PRELOAD");
-    list[0] = '\0';
-    if (setting && setting[0] && strcmp(setting, "on") != 0 && strcmp(setting, "off") != 0)
-        return say_fail(EXIT_USAGE, "RTL_PRELOAD=%s is neither on nor off", setting);
-    if (!with_calls(mode) || (setting && strcmp(setting, "off") == 0))
-        return 0;
-    size_t used = (size_t)snprintf(list, size, "%s", librtl);
+    size_t used = strlen(list);
     for (const char *word; before && *(word = before + strspn(before, " :"));) {
         size_t length = strcspn(word, " :");
-        if (!is_librtl(word, length) && used + length + 2 < size)
+        if (!is_librtl(word, length) && !is_own(word, length, LIBRTLMPI) &&
+            used + length + 2 < size)
             used += (size_t)snprintf(list + used, size - used, ":%.*s", (int)length, word);
         before = word + length;
     }
+}
+
+/* What is preloaded: librtl.so in front, for host calls, and what compares clocks over MPI, then
+ * what the environment already asks for. Empty where the mode or RTL_PRELOAD=off leaves host calls
+ * out, and MPI is not asked for. */
+static int preload_list(const char *mode, struct target *target)
+{
+    const char *setting = secure_getenv("RTL_PRELOAD");
+    if (setting && setting[0] && strcmp(setting, "on") != 0 && strcmp(setting, "off") != 0)
+        return say_fail(EXIT_USAGE, "RTL_PRELOAD=%s is neither on nor off", setting);
+    bool calls = with_calls(mode) && !(setting && strcmp(setting, "off") == 0);
+    (void)snprintf(target->preload, sizeof target->preload, "%s%s%s", calls ? target->librtl : "",
+                   calls && target->mpi[0] ? ":" : "", target->mpi);
+    if (target->preload[0])
+        append_before(target->preload, sizeof target->preload);
     return 0;
 }
 
@@ -292,6 +308,7 @@ char **target_environment(const struct trace_options *options, const struct targ
         {"RTL_COUNTING", counted ? options->counting : NULL},
         {"RTL_METRICS_KERNEL", counted ? options->kernel : NULL},
         {"RTL_PASS", counted ? number : NULL},
+        {"RTL_SYNC_MPI", target->mpi[0] ? "1" : NULL},
     };
     char **environment = environ;
     for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i)
@@ -301,6 +318,23 @@ char **target_environment(const struct trace_options *options, const struct targ
         if (!secure_getenv(in_sight[i].variable.name))
             environment = with(environment, &in_sight[i].variable);
     return target->soft[0] ? softgpu_environment(environment, target->soft) : environment;
+}
+
+/* A library of RTL's that the runtime or the dynamic linker is told of by its path. */
+static int find_library(const char *name, char *path, size_t size)
+{
+    if (!paths_library(name, path, size))
+        return say_fail(EXIT_USAGE,
+                        "%s is not in the library folder that belongs to this rtl: build or "
+                        "install it",
+                        name);
+    const char *cut = paths_cut(path);
+    if (cut) /* at the path that is left anybody might have a library */
+        return say_fail(EXIT_USAGE,
+                        "%s has '%c' in its path, where the GPU runtime or the dynamic linker ends "
+                        "a name: install RTL in a folder without that",
+                        path, *cut);
+    return 0;
 }
 
 int target_find(const struct trace_options *options, struct target *target)
@@ -314,15 +348,11 @@ int target_find(const struct trace_options *options, struct target *target)
         failed = check_counters(options, target->soft);
     if (failed)
         return failed;
-    if (!paths_library("librtl.so", target->librtl, sizeof target->librtl))
-        return say_fail(EXIT_USAGE, "librtl.so is not in the library folder that belongs to this "
-                                    "rtl: build or install it");
-    const char *cut = paths_cut(target->librtl);
-    if (cut) /* at the path that is left anybody might have a library */
-        return say_fail(EXIT_USAGE,
-                        "%s has '%c' in its path, where the GPU runtime or the dynamic linker ends "
-                        "a name: install RTL in a folder without that",
-                        target->librtl, *cut);
+    failed = find_library("librtl.so", target->librtl, sizeof target->librtl);
+    if (!failed && options->sync_mpi)
+        failed = find_library(LIBRTLMPI, target->mpi, sizeof target->mpi);
+    if (failed)
+        return failed;
     find_roctx(target->roctx, sizeof target->roctx);
-    return preload_list(options->mode, target->librtl, target->preload, sizeof target->preload);
+    return preload_list(options->mode, target);
 }

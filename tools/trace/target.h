@@ -13,8 +13,9 @@
 struct target {
     char path[PATH_MAX]; /**< the program */
     char librtl[PATH_MAX];
+    char mpi[PATH_MAX];  /**< librtlmpi.so, "": it is not to be preloaded */
     char soft[PATH_MAX]; /**< folder of the software GPU where the program must be led to it */
-    char preload[2 * PATH_MAX]; /**< what LD_PRELOAD gets, "": nothing */
+    char preload[3 * PATH_MAX]; /**< what LD_PRELOAD gets, "": nothing */
     char roctx[PATH_MAX];       /**< folder of RTL's roctx libraries, "": not there */
 };
 

@@ -3,6 +3,7 @@
 #include "collect/output.h"
 #include "collect/session_lock.h"
 #include "collect/stale_sessions.h"
+#include "common/boot.h"
 #include "common/child.h"
 #include "common/clock.h"
 #include "common/command.h"
@@ -13,6 +14,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/user_tasks.h"
+#include "mpi/found.h"
 #include "ring/files.h"
 #include "ring/report.h"
 #include "ring/ring.h"
@@ -108,6 +110,24 @@ static void take_clocks(struct recording *recording)
         collector_says(recording, sentence);
         rtl_collector_note(recording->collector, sentence);
     }
+}
+
+static void take_exchange(void *context, const struct rtl_exchange *exchange)
+{
+    rtl_writer_exchange(context, exchange);
+}
+
+/* What the program's processes have found out over MPI: once they have ended. */
+static void take_mpi_clocks(struct recording *recording)
+{
+    static const char none[] =
+        "--sync mpi: no process of the program has compared clocks over MPI: none has called "
+        "MPI_Init in a shared MPI library, or it has said why";
+    if (!recording->options->sync_mpi ||
+        rtl_mpi_found_take(recording->session, take_exchange, recording->writer) > 0)
+        return;
+    collector_says(recording, none);
+    rtl_collector_note(recording->collector, none);
 }
 
 static void wait_for_more(struct recording *recording)
@@ -315,6 +335,7 @@ static int record(struct recording *recording, char **environment, bool waits)
     if (recording->sync)
         rtl_sync_now(recording->sync);
     take_clocks(recording);
+    take_mpi_clocks(recording);
     note_if_nothing(recording);
     note_left(recording);
     rtl_collector_end(recording->collector);
@@ -402,10 +423,9 @@ static bool next_pass(struct recording *recording)
 static void start_clocks(struct recording *recording)
 {
     char boot[RTL_EXCHANGE_BOOT];
-    if (!recording->options->sync)
+    if (!recording->options->sync || recording->options->sync_mpi)
         return;
-    recording->sync =
-        rtl_sync_start(&recording->options->responder, rtl_file_boot(boot, sizeof boot));
+    recording->sync = rtl_sync_start(&recording->options->responder, rtl_boot(boot, sizeof boot));
     if (!recording->sync)
         say("--sync: no thread could be made, so that the clocks of the hosts are not compared: %s",
             say_errno(errno));
