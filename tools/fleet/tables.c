@@ -14,6 +14,8 @@
 #define TTL_SINCE   1911u
 /* LowCardinality was on trial before. */
 #define LOW_TRIED_UNTIL 1900u
+/* A server of 26.2 gathers insertions unless it is told not to. */
+#define ASYNC_SINCE 2111u
 
 #define STEADY  "ZSTD(1)"
 #define RISING  "Delta, ZSTD(1)"
@@ -140,9 +142,33 @@ static int ask_version(struct server *server, struct tables_there *there)
 
 const char *tables_settings(const struct tables_there *there)
 {
-    return there->low && there->release < LOW_TRIED_UNTIL
-               ? "&insert_distributed_sync=1&allow_experimental_low_cardinality_type=1"
-               : "&insert_distributed_sync=1";
+    if (there->low && there->release < LOW_TRIED_UNTIL)
+        return "&insert_distributed_sync=1&allow_experimental_low_cardinality_type=1";
+    return there->release < ASYNC_SINCE ? "&insert_distributed_sync=1"
+                                        : "&insert_distributed_sync=1&async_insert=0";
+}
+
+/* As the server reckons, whose midnight it is. */
+bool tables_forget(struct server *server, const struct tables_there *there, uint16_t day,
+                   unsigned *days, bool *gone)
+{
+    *days = 0;
+    *gone = false;
+    if (there->release < TTL_SINCE)
+        return true;
+    const char *answer = server_askf(
+        server,
+        "SELECT min(days), toDateTime(toDate(%u) + min(days)) <= now() FROM (SELECT "
+        "toUInt16OrZero(extract(engine_full, ' TTL day \\\\+ toIntervalDay\\\\(([0-9]+)\\\\)')) AS "
+        "days FROM system.tables WHERE database = currentDatabase() AND name LIKE 'rtl\\\\_%%') "
+        "WHERE days > 0 FORMAT TabSeparated",
+        (unsigned)day);
+    char *end = NULL;
+    if (!answer)
+        return false;
+    *days = (unsigned)strtoul(answer, &end, 10);
+    *gone = *days > 0 && strtoul(end, NULL, 10) > 0;
+    return true;
 }
 
 /* Versions of tables. */
@@ -404,10 +430,9 @@ static int make_on(struct server *server, bool alone, const struct tables_wish *
     if (status != EXIT_FINE)
         return status;
     (void)snprintf(there->cluster, sizeof there->cluster, "%s", wish->cluster ? wish->cluster : "");
-    return server_askf(server, "INSERT INTO rtl_version (version, cluster) VALUES (%u, '%s')",
-                       TABLES_VERSION, there->cluster)
-               ? EXIT_FINE
-               : say_failure(server);
+    put(&making, "INSERT INTO rtl_version (version, cluster) VALUES (%u, '%s')", TABLES_VERSION,
+        there->cluster);
+    return execute(&making);
 }
 
 /* The first one last: when it has its version, all have their tables. */
