@@ -17,9 +17,11 @@
 /* A server of 26.2 gathers insertions unless it is told not to. */
 #define ASYNC_SINCE 2111u
 
-#define STEADY  "ZSTD(1)"
-#define RISING  "Delta, ZSTD(1)"
-#define LENGTHS "T64, ZSTD(1)"
+/* What a column's values are like: mostly the one before, a little more than it, or far below what
+ * the type can hold. docs/fleet.md has what that comes to. */
+#define STEADY "ZSTD(1)"
+#define RISING "Delta, ZSTD(1)"
+#define SMALL  "T64, ZSTD(1)"
 
 #define OF_ANY                                                                                     \
     {"day", COLUMN_DATE, NULL}, {"run", COLUMN_U64, STEADY}, {"block", COLUMN_U32, STEADY},        \
@@ -48,14 +50,14 @@ static const struct column runs[] = {OF_ANY,
 
 static const struct column kernels[] = {OF_ANY,
                                         {"gpu", COLUMN_U16, STEADY},
-                                        {"queue", COLUMN_U32, STEADY},
+                                        {"queue", COLUMN_U32, SMALL},
                                         {"stream", COLUMN_U32, STEADY},
                                         {"name", COLUMN_TEXT, STEADY},
                                         {"start", COLUMN_U64, RISING},
-                                        {"duration", COLUMN_U64, LENGTHS},
+                                        {"duration", COLUMN_U64, SMALL},
                                         {"graph", COLUMN_U32, STEADY},
                                         {"generation", COLUMN_U32, STEADY},
-                                        {"launch", COLUMN_U32, RISING},
+                                        {"launch", COLUMN_U32, STEADY},
                                         {"node", COLUMN_U32, RISING},
                                         {"call", COLUMN_U64, RISING}};
 
@@ -64,10 +66,10 @@ static const struct column stats[] = {OF_ANY,
                                       {"device", COLUMN_TEXT, STEADY},
                                       {"name", COLUMN_TEXT, STEADY},
                                       {"minute", COLUMN_TIME, RISING},
-                                      {"count", COLUMN_U64, LENGTHS},
-                                      {"sum", COLUMN_U64, LENGTHS},
-                                      {"min", COLUMN_U64, LENGTHS},
-                                      {"max", COLUMN_U64, LENGTHS},
+                                      {"count", COLUMN_U64, SMALL},
+                                      {"sum", COLUMN_U64, SMALL},
+                                      {"min", COLUMN_U64, SMALL},
+                                      {"max", COLUMN_U64, SMALL},
                                       {"bins", COLUMN_U16S, STEADY},
                                       {"counts", COLUMN_U32S, STEADY}};
 
@@ -96,7 +98,7 @@ static const struct column collectives[] = {OF_ANY,
                                             {"number", COLUMN_U32, RISING},
                                             {"name", COLUMN_TEXT, STEADY},
                                             {"start", COLUMN_U64, RISING},
-                                            {"duration", COLUMN_U64, LENGTHS}};
+                                            {"duration", COLUMN_U64, SMALL}};
 
 static const struct column losses[] = {OF_ANY,
                                        {"queue", COLUMN_U32, NULL},
