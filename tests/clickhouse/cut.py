@@ -1,7 +1,10 @@
-"""A way to a server on which connections break: within a request, or before the answer to one that the server has had."""
+"""Ways to a server: one on which connections break, within a request, or before the answer to one that the server has
+had; and one on which some queries are answered by somebody else."""
+import http.server
 import random
 import socket
 import threading
+import urllib.request
 
 
 class Cutting:
@@ -59,3 +62,35 @@ class Cutting:
 
     def close(self):
         self.listener.close()
+
+
+class Instead:
+    """Listens on `url`: queries with `word` in them are answered with `text`, others by the server."""
+
+    def __init__(self, server, word, text):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                query = self.rfile.read(int(self.headers["Content-Length"]))
+                if word.encode() in query:
+                    answer = text.encode()
+                else:
+                    with urllib.request.urlopen(urllib.request.Request(server.url + self.path, query)) as asked:
+                        answer = asked.read()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *words):
+                pass
+
+        self.listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.listener.server_address[1]}"
+        threading.Thread(target=self.listener.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.listener.shutdown()
+        self.listener.server_close()

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 
+from cut import Instead
 from server import CLUSTER, Rtl, Server, as_json, change, equal, fail, need_server
 
 HOUR = 3600 * 10**9
@@ -33,6 +34,11 @@ class Fleet:
                     change(trace, host=host, rank=host[-1], slower=by_host * by_build * (1 + 0.005 * number),
                            later=len(self.traces) * HOUR)
                     self.traces[trace] = {"host": host, "build": build, "kernels": self.kernels(trace)}
+
+    def load(self, *words):
+        for build in BUILDS:
+            self.rtl.fine("export", "--to", "clickhouse", "--url", self.url, *words, "--label", f"build={build}",
+                          *[name for name, trace in self.traces.items() if trace["build"] == build])
 
     def kernels(self, trace):
         """By name: durations."""
@@ -399,6 +405,36 @@ def test_sentences(fleet, server):
         fail("the table has no shares")
 
 
+def test_answers(fleet, server):
+    """Numbers that are too large, and answers that break off in the ways of several releases."""
+    os.makedirs("odd", exist_ok=True)
+    with open("odd/big.sql", "w", encoding="utf-8") as file:
+        file.write("SELECT toUInt64(18446744073709551615) AS big, toUInt64(7) AS seven")
+    words = ["fleet", "--json", "--sql-dir", "odd", "big", "--url"]
+    row, = as_json(fleet.rtl.fine(*words, fleet.url))["rows"]
+    near("a large number", row["big"], 2**64 - 1)
+    equal("a small one beside it", repr(row["seven"]), "7")
+    begun = '{"meta": [{"name": "seven", "type": "UInt8"}], "data": [[7]'
+    said = "Code: 241. DB::Exception: Memory limit exceeded: sum(x). (MEMORY_LIMIT_EXCEEDED) (version 25.3.1.1)"
+    for text, parts in ((f"{begun}]", ["an answer that is none"]),
+                        (f"{begun}\n{said}", ["an answer that is none"]),
+                        (f'{begun}], "rows": 1,\n"exception": "{said}"}}',
+                         ["Memory limit exceeded", "(MEMORY_LIMIT_EXCEEDED)\n"])):
+        with Instead(server, "FORMAT JSONCompact", text) as instead:
+            fleet.rtl.wrong([*words, f"{instead.url}/fleet"], instead.url, *parts)
+
+
+def test_all(fleet, server):
+    """Of a server that has all of the fleet's traces in its database `fleet`."""
+    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses, test_proxy,
+                 test_stragglers):
+        test(fleet)
+    test_sentences(fleet, server)
+    test_answers(fleet, server)
+    for test in (test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
+        test(apart(fleet.rtl, server, test.__name__))
+
+
 def main():
     build, folder = sys.argv[1:3]
     need_server()
@@ -412,15 +448,9 @@ def main():
         server.ask("CREATE DATABASE fleet")
     fleet = Fleet(rtl, f"{servers[0].url}/fleet")
     fleet.make()
-    for build_name in BUILDS:
-        rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--url", f"{servers[1].url}/fleet", "--cluster", CLUSTER,
-                 "--label", f"build={build_name}", *[name for name, trace in fleet.traces.items() if trace["build"] == build_name])
-    for test in (test_runs, test_kernels, test_regressions, test_hosts, test_idle, test_launches, test_trend, test_losses, test_proxy,
-                 test_stragglers):
-        test(fleet)
-    test_sentences(fleet, servers[0])
-    for test in (test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
-        test(apart(fleet.rtl, servers[0], test.__name__))
+    fleet.load("--url", f"{servers[1].url}/fleet", "--cluster", CLUSTER)
+    test_all(fleet, servers[0])
 
 
-main()
+if __name__ == "__main__":
+    main()

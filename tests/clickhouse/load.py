@@ -343,4 +343,5 @@ def main():
     print(f"all: {time.monotonic() - begun:.1f} s, ClickHouse {one.ask('SELECT version()')[0][0]}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,32 +227,53 @@ static int print_json(const struct options *options, const struct url *url, cons
     return open_print_json(all, EXIT_FINE);
 }
 
-static bool is_number(const json_t *meta, size_t at)
+static bool has_type(const json_t *meta, size_t at, const char *part)
 {
     const char *type = json_string_value(json_object_get(json_array_get(meta, at), "type"));
-    return type && (strstr(type, "Int") || strstr(type, "Float"));
+    return type && strstr(type, part);
 }
 
-/* Numbers of 64 bits are texts unless a setting says otherwise, and who may only read may not set
- * one. */
+/* A value of a column of numbers, as an integer where it can be one. NULL: as it is. */
+static json_t *made_number(const json_t *value, bool whole)
+{
+    const char *text = json_string_value(value);
+    double real = json_real_value(value);
+    if (!text)
+        return whole && json_is_real(value) && fabs(real) < 0x1p53 ? json_integer((json_int_t)real)
+                                                                   : NULL;
+    errno = 0;
+    long long number = strtoll(text, NULL, 10);
+    return errno ? json_real(strtod(text, NULL)) : json_integer(number);
+}
+
+/* Numbers of 64 bits are texts before 25.8 unless a setting says otherwise, and who may only read
+ * may not set one. */
 static void make_numbers(const json_t *meta, const json_t *data)
 {
     for (size_t row = 0; row < json_array_size(data); ++row)
         for (size_t i = 0; i < json_array_size(meta); ++i) {
             json_t *cells = json_array_get(data, row);
-            const char *text = json_string_value(json_array_get(cells, i));
-            if (!text || !is_number(meta, i))
-                continue;
-            errno = 0;
-            long long number = strtoll(text, NULL, 10);
-            (void)json_array_set_new(cells, i,
-                                     errno ? json_real(strtod(text, NULL)) : json_integer(number));
+            json_t *number = NULL;
+            if (has_type(meta, i, "Int") || has_type(meta, i, "Float"))
+                number = made_number(json_array_get(cells, i), has_type(meta, i, "Int"));
+            if (number)
+                (void)json_array_set_new(cells, i, number);
         }
+}
+
+/* A sum of 2^63 or more is no integer to jansson, and from 25.8 on no text. */
+static json_t *read_answer(const char *answer)
+{
+    json_error_t error;
+    json_t *all = json_loads(answer, 0, &error);
+    return !all && json_error_code(&error) == json_error_numeric_overflow
+               ? json_loads(answer, JSON_DECODE_INT_AS_REAL, NULL)
+               : all;
 }
 
 static int print_answer(const struct options *options, const struct url *url, const char *answer)
 {
-    json_t *all = json_loads(answer, 0, NULL);
+    json_t *all = read_answer(answer);
     const json_t *meta = json_object_get(all, "meta");
     const json_t *data = json_object_get(all, "data");
     int status;

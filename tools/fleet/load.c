@@ -194,6 +194,21 @@ static enum outcome check_run(struct load *load, bool *any, bool *complete)
     return DONE;
 }
 
+/* What the server would forget at once would be missing in the end, and be sent again and again. */
+static enum outcome check_age(struct load *load)
+{
+    uint64_t begin = run_time(&load->run, load->run.info.start);
+    unsigned days;
+    bool gone;
+    if (!tables_forget(&load->servers[0], &load->there, run_day(begin), &days, &gone))
+        return server_failed(load);
+    if (!gone)
+        return DONE;
+    say("%s is of %.10s, and %s forgets rows after %s", load->run.path, show_date(begin).text,
+        load->urls[0].shown, show_things(days, "day").text);
+    return FAILED;
+}
+
 /* A pass: what is not there is sent. */
 
 static void begin_fills(struct load *load, struct sender *sender)
@@ -322,6 +337,8 @@ static enum outcome locked_pass(struct load *load)
         outcome = check_run(load, &any, &complete);
     if (outcome == DONE && complete)
         return ALL_THERE;
+    if (outcome == DONE)
+        outcome = check_age(load);
     if (outcome == DONE && !any)
         outcome = send_run(load, false);
     if (outcome == DONE)
@@ -337,7 +354,8 @@ static enum outcome locked_pass(struct load *load)
 
 static enum outcome pass(struct load *load)
 {
-    switch (lock_take(&load->servers[0], load->run.id, &load->lock)) {
+    const char *settings = tables_settings(&load->there);
+    switch (lock_take(&load->servers[0], settings, load->run.id, &load->lock)) {
     case LOCK_OTHERS: {
         enum outcome outcome =
             went_wrong(load, SERVER_LATER, "the run is being loaded by somebody else");

@@ -16,7 +16,7 @@
 
 struct lock {
     struct server server;
-    char query[160], settings[160];
+    char query[160], settings[256];
     char owner[17];
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -58,7 +58,7 @@ static void *hold(void *state)
     return NULL;
 }
 
-static struct lock *new_lock(const struct url *url, uint64_t run)
+static struct lock *new_lock(const struct url *url, const char *settings, uint64_t run)
 {
     struct lock *lock = memory_new(1, sizeof *lock);
     uint64_t random = 0;
@@ -69,7 +69,8 @@ static struct lock *new_lock(const struct url *url, uint64_t run)
     (void)snprintf(lock->query, sizeof lock->query,
                    "INSERT INTO rtl_lock (text) /* %s */ FORMAT TabSeparated\n", lock->owner);
     (void)snprintf(lock->settings, sizeof lock->settings,
-                   "&query_id=rtl-lock-%" PRIu64 "&max_query_size=%zu", run, strlen(lock->query));
+                   "%s&query_id=rtl-lock-%" PRIu64 "&max_query_size=%zu", settings, run,
+                   strlen(lock->query));
     (void)pthread_mutex_init(&lock->mutex, NULL);
     (void)pthread_cond_init(&lock->wake, NULL);
     return lock;
@@ -128,10 +129,11 @@ static enum lock_outcome await(struct server *server, struct lock *lock, uint64_
     return LOCK_FAILED;
 }
 
-enum lock_outcome lock_take(struct server *server, uint64_t run, struct lock **lock)
+enum lock_outcome lock_take(struct server *server, const char *settings, uint64_t run,
+                            struct lock **lock)
 {
     *lock = NULL;
-    struct lock *made = new_lock(server->url, run);
+    struct lock *made = new_lock(server->url, settings, run);
     if (pthread_create(&made->thread, NULL, hold, made) != 0)
         memory_is_short();
     enum lock_outcome outcome = await(server, made, run);

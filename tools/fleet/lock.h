@@ -20,9 +20,10 @@ enum lock_outcome {
     LOCK_FAILED  /**< `server` tells why */
 };
 
-/** Tries to take it. `server` asks whether it is ours. On LOCK_TAKEN `*lock` is to be given back.
- */
-enum lock_outcome lock_take(struct server *server, uint64_t run, struct lock **lock);
+/** Tries to take it, by an INSERT with `settings` (tables.h). `server` asks whether it is ours. On
+ * LOCK_TAKEN `*lock` is to be given back. */
+enum lock_outcome lock_take(struct server *server, const char *settings, uint64_t run,
+                            struct lock **lock);
 
 /** Whether it is still ours, as far as is known; any thread. */
 bool lock_held(struct lock *lock);

@@ -64,6 +64,8 @@ static void read_exception(const char *text, char *sentence, size_t size)
     const char *begin = strstr(text, "Exception: ");
     begin = begin ? begin + strlen("Exception: ") : text;
     const char *end = strstr(begin, ", e.what()");
+    if (!end)
+        end = strstr(begin, " (version ");
     size_t length = end ? (size_t)(end - begin) : strcspn(begin, "\n");
     while (length && strchr(". \n", begin[length - 1]))
         --length;
@@ -109,14 +111,27 @@ static void fail(struct server *server, enum server_failed how, const char *form
     va_end(arguments);
 }
 
-static void refuse(struct server *server, const struct http_reply *reply)
+/* The exception of a reply, NULL if it has none. One after the head of the answer has gone out is
+ * in its text; servers from 23.9 to 25.10 make what they have written valid JSON with it. */
+static const char *exception_of(const struct http_reply *reply)
+{
+    static const char key[] = "\"exception\": \"Code: ";
+    const char *within = NULL;
+    if (reply->status == 200 && reply->text[0] == '{')
+        within = strstr(reply->text, key);
+    if (within)
+        return within + sizeof key - sizeof "Code: ";
+    return reply->status == 200 && strncmp(reply->text, "Code: ", 6) != 0 ? NULL : reply->text;
+}
+
+static void refuse(struct server *server, const struct http_reply *reply, const char *exception)
 {
     char sentence[256];
     const char *shown = server->url->shown;
     server->code = 0;
-    if (strncmp(reply->text, "Code: ", 6) == 0)
-        server->code = (int)strtol(reply->text + 6, NULL, 10);
-    read_exception(reply->text, sentence, sizeof sentence);
+    if (strncmp(exception, "Code: ", 6) == 0)
+        server->code = (int)strtol(exception + 6, NULL, 10);
+    read_exception(exception, sentence, sizeof sentence);
     if (server->code == 0)
         fail(server, reply->status >= 500 ? SERVER_LATER : SERVER_NEVER,
              "%s answers with status %ld, and not as a ClickHouse does", shown, reply->status);
@@ -126,26 +141,21 @@ static void refuse(struct server *server, const struct http_reply *reply)
     else if (server->code == 81)
         fail(server, SERVER_NEVER, "%s: there is no database '%s'", server->url->base,
              server->url->database);
-    else if (is_full(server->code, reply->text))
+    else if (is_full(server->code, exception))
         fail(server, SERVER_NEVER, "%s has no room left on its disk: %s", shown, sentence);
     else
         fail(server, is_passing(server->code) ? SERVER_LATER : SERVER_NEVER,
              "%s refuses a query: %s", shown, sentence);
 }
 
-/* An exception after the head of the answer has gone out is in its text. */
-static bool is_answer(const struct http_reply *reply)
-{
-    return reply->status == 200 && strncmp(reply->text, "Code: ", 6) != 0;
-}
-
 static const char *answered(struct server *server, bool came, const struct http_reply *reply)
 {
+    const char *exception = came ? exception_of(reply) : NULL;
     server->failed = SERVER_FINE;
     if (!came)
         fail(server, SERVER_LATER, "%s does not answer: %s", server->url->shown, reply->error);
-    else if (!is_answer(reply))
-        refuse(server, reply);
+    else if (exception)
+        refuse(server, reply, exception);
     return server->failed == SERVER_FINE ? reply->text : NULL;
 }
 

@@ -14,10 +14,14 @@
 #define TTL_SINCE   1911u
 /* LowCardinality was on trial before. */
 #define LOW_TRIED_UNTIL 1900u
+/* A server of 26.2 gathers insertions unless it is told not to. */
+#define ASYNC_SINCE 2111u
 
-#define STEADY  "ZSTD(1)"
-#define RISING  "Delta, ZSTD(1)"
-#define LENGTHS "T64, ZSTD(1)"
+/* What a column's values are like: mostly the one before, a little more than it, or far below what
+ * the type can hold. docs/fleet.md has what that comes to. */
+#define STEADY "ZSTD(1)"
+#define RISING "Delta, ZSTD(1)"
+#define SMALL  "T64, ZSTD(1)"
 
 #define OF_ANY                                                                                     \
     {"day", COLUMN_DATE, NULL}, {"run", COLUMN_U64, STEADY}, {"block", COLUMN_U32, STEADY},        \
@@ -46,14 +50,14 @@ static const struct column runs[] = {OF_ANY,
 
 static const struct column kernels[] = {OF_ANY,
                                         {"gpu", COLUMN_U16, STEADY},
-                                        {"queue", COLUMN_U32, STEADY},
+                                        {"queue", COLUMN_U32, SMALL},
                                         {"stream", COLUMN_U32, STEADY},
                                         {"name", COLUMN_TEXT, STEADY},
                                         {"start", COLUMN_U64, RISING},
-                                        {"duration", COLUMN_U64, LENGTHS},
+                                        {"duration", COLUMN_U64, SMALL},
                                         {"graph", COLUMN_U32, STEADY},
                                         {"generation", COLUMN_U32, STEADY},
-                                        {"launch", COLUMN_U32, RISING},
+                                        {"launch", COLUMN_U32, STEADY},
                                         {"node", COLUMN_U32, RISING},
                                         {"call", COLUMN_U64, RISING}};
 
@@ -62,10 +66,10 @@ static const struct column stats[] = {OF_ANY,
                                       {"device", COLUMN_TEXT, STEADY},
                                       {"name", COLUMN_TEXT, STEADY},
                                       {"minute", COLUMN_TIME, RISING},
-                                      {"count", COLUMN_U64, LENGTHS},
-                                      {"sum", COLUMN_U64, LENGTHS},
-                                      {"min", COLUMN_U64, LENGTHS},
-                                      {"max", COLUMN_U64, LENGTHS},
+                                      {"count", COLUMN_U64, SMALL},
+                                      {"sum", COLUMN_U64, SMALL},
+                                      {"min", COLUMN_U64, SMALL},
+                                      {"max", COLUMN_U64, SMALL},
                                       {"bins", COLUMN_U16S, STEADY},
                                       {"counts", COLUMN_U32S, STEADY}};
 
@@ -94,7 +98,7 @@ static const struct column collectives[] = {OF_ANY,
                                             {"number", COLUMN_U32, RISING},
                                             {"name", COLUMN_TEXT, STEADY},
                                             {"start", COLUMN_U64, RISING},
-                                            {"duration", COLUMN_U64, LENGTHS}};
+                                            {"duration", COLUMN_U64, SMALL}};
 
 static const struct column losses[] = {OF_ANY,
                                        {"queue", COLUMN_U32, NULL},
@@ -140,9 +144,33 @@ static int ask_version(struct server *server, struct tables_there *there)
 
 const char *tables_settings(const struct tables_there *there)
 {
-    return there->low && there->release < LOW_TRIED_UNTIL
-               ? "&insert_distributed_sync=1&allow_experimental_low_cardinality_type=1"
-               : "&insert_distributed_sync=1";
+    if (there->low && there->release < LOW_TRIED_UNTIL)
+        return "&insert_distributed_sync=1&allow_experimental_low_cardinality_type=1";
+    return there->release < ASYNC_SINCE ? "&insert_distributed_sync=1"
+                                        : "&insert_distributed_sync=1&async_insert=0";
+}
+
+/* As the server reckons, whose midnight it is. */
+bool tables_forget(struct server *server, const struct tables_there *there, uint16_t day,
+                   unsigned *days, bool *gone)
+{
+    *days = 0;
+    *gone = false;
+    if (there->release < TTL_SINCE)
+        return true;
+    const char *answer = server_askf(
+        server,
+        "SELECT min(days), toDateTime(toDate(%u) + min(days)) <= now() FROM (SELECT "
+        "toUInt16OrZero(extract(engine_full, ' TTL day \\\\+ toIntervalDay\\\\(([0-9]+)\\\\)')) AS "
+        "days FROM system.tables WHERE database = currentDatabase() AND name LIKE 'rtl\\\\_%%') "
+        "WHERE days > 0 FORMAT TabSeparated",
+        (unsigned)day);
+    char *end = NULL;
+    if (!answer)
+        return false;
+    *days = (unsigned)strtoul(answer, &end, 10);
+    *gone = *days > 0 && strtoul(end, NULL, 10) > 0;
+    return true;
 }
 
 /* Versions of tables. */
@@ -404,10 +432,9 @@ static int make_on(struct server *server, bool alone, const struct tables_wish *
     if (status != EXIT_FINE)
         return status;
     (void)snprintf(there->cluster, sizeof there->cluster, "%s", wish->cluster ? wish->cluster : "");
-    return server_askf(server, "INSERT INTO rtl_version (version, cluster) VALUES (%u, '%s')",
-                       TABLES_VERSION, there->cluster)
-               ? EXIT_FINE
-               : say_failure(server);
+    put(&making, "INSERT INTO rtl_version (version, cluster) VALUES (%u, '%s')", TABLES_VERSION,
+        there->cluster);
+    return execute(&making);
 }
 
 /* The first one last: when it has its version, all have their tables. */

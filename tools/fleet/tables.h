@@ -108,6 +108,12 @@ int tables_make(struct server *servers, size_t count, const struct tables_wish *
 /** Only looks whether there are tables, of this version. The same. */
 int tables_find(struct server *server, struct tables_there *there);
 
+/** After how many days a server forgets rows of one of the tables (0: of none, or by an expression
+ * that is not --ttl's), and whether rows of `day` (since 1970) are to go already. False with what
+ * `server` tells. */
+bool tables_forget(struct server *server, const struct tables_there *there, uint16_t day,
+                   unsigned *days, bool *gone);
+
 /** Settings with which a query of ours is to run, "&name=value…". */
 const char *tables_settings(const struct tables_there *there);
 

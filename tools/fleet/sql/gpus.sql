@@ -6,13 +6,13 @@ FROM (
     FROM rtl_kernel_stats
     WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
     GROUP BY host, device, name
-)
-ANY INNER JOIN (
+) AS here
+ALL INNER JOIN (
     SELECT name, sum(sum) / sum(count) AS everywhere
     FROM rtl_kernel_stats
     WHERE run GLOBAL IN {runs} AND {in_time} AND {of_kernel}
     GROUP BY name
-) USING name
+) AS means USING name
 GROUP BY host, device
 ORDER BY slower_share DESC, host, gpu, device
 LIMIT {top}
