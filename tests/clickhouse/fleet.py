@@ -379,7 +379,7 @@ def test_sentences(fleet, server):
             file.write(text)
         rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", f"changes{number}"], url, "readonly")
     equal("the tables after questions that change some", server.ask("SHOW TABLES", "fleet"), there)
-    equal("the version", server.ask("SELECT version FROM rtl_version", "fleet"), [["1"]])
+    equal("the version", server.ask("SELECT version FROM rtl_version", "fleet"), [["2"]])
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "wrong"], "{nothing}")
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "bad"], url, "Syntax error")
     equal("the query", rtl.fine("fleet", "--sql-dir", "own", "--show-sql", "runs"), "\nSELECT 7 AS seven\n")

@@ -251,7 +251,7 @@ def test_sentences(rtl, one):
     new_database(one, "newer")
     one.ask("CREATE TABLE rtl_version (version UInt32, cluster String) ENGINE = MergeTree() ORDER BY version", "newer")
     one.ask("INSERT INTO rtl_version VALUES (7, '')", "newer")
-    rtl.wrong(export(f"{url}/newer", "eager.db"), f"{url}/newer", "version 7", "version 1")
+    rtl.wrong(export(f"{url}/newer", "eager.db"), f"{url}/newer", "version 7", "version 2")
     equal("nothing was made there", one.ask("SHOW TABLES", "newer"), [["rtl_version"]])
     new_database(one, "locked")
     password = {**os.environ, "RTL_CLICKHOUSE_PASSWORD": "open:sesame"}

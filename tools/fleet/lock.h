@@ -1,5 +1,5 @@
 /**
- * Who loads a run, of all that want to: one at a time.
+ * Who loads a run, or begins one, of all that want to: one at a time.
  *
  * A ClickHouse runs one query of an id at a time. The lock is an INSERT whose id is the run's and
  * whose data never end until it is given back; it goes with its connection, so one that was killed
@@ -19,6 +19,9 @@ enum lock_outcome {
     LOCK_OTHERS, /**< somebody else has it */
     LOCK_FAILED  /**< `server` tells why */
 };
+
+/** Stands for a run: the lock of who begins one, whichever that is. */
+#define LOCK_OF_BEGINNING 0u
 
 /** Tries to take it. `server` asks whether it is ours. On LOCK_TAKEN `*lock` is to be given back.
  */
