@@ -271,12 +271,14 @@ def test_trend(fleet):
 
 
 def load_ranks(fleet, job, seed, counts):
-    """Loads hosts of a job with four ranks each, which have so many collectives. What each rank's took, in their order."""
+    """Loads hosts of a job with four ranks each, which have so many collectives. What each rank's took, in their order.
+    Processes of two jobs are different ones."""
     took = collections.defaultdict(list)
     for host, count in enumerate(counts):
         trace = f"{job}{host}.db"
         subprocess.run([os.path.join(fleet.rtl.build, "tests/bin/ranks_made"), trace, str(seed), str(len(counts)), str(host),
                         "4", str(count), "0", "0"], check=True)
+        change(trace, pids=1000 * seed)
         fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", f"job={job}", trace)
         for rank, duration in fleet.rtl.sql(trace, "SELECT p.rank, k.duration FROM kernels k JOIN processes p USING(process) "
                                             "WHERE k.name LIKE '%AllReduce%' ORDER BY k.start"):
