@@ -155,11 +155,13 @@ def test_no_kernels(rtl, one):
         url = new_database(one, database)
         rtl.fine(*export(url, trace))
         run = run_of(rtl, url, trace)
-        equal(f"{trace}: processes", one.ask("SELECT host, pid, kernels, complete FROM rtl_runs ORDER BY process, complete", database),
-              [[*row, complete] for row in rtl.sql(trace, "SELECT p.host, p.pid, count(k.id) FROM processes p LEFT JOIN kernels k "
-                                                   "USING(process) GROUP BY process ORDER BY process") for complete in "01"])
+        counts = rtl.sql(trace, "SELECT p.host, p.pid, count(k.id) FROM processes p LEFT JOIN kernels k USING(process) GROUP BY "
+                         "process ORDER BY process")
+        equal(f"{trace}: processes", one.ask("SELECT host, pid, kernels, complete FROM rtl_runs ORDER BY process, complete",
+                                             database), [[*row, complete] for row in counts for complete in "01"])
         rows = json.loads(rtl.fine("fleet", "--url", url, "--json", "runs"))["rows"]
-        equal(f"{trace}: runs", [(str(row["run"]), row["processes"], row["kernels"], row["loaded"], row["recorded"]) for row in rows],
+        equal(f"{trace}: runs",
+              [(str(row["run"]), row["processes"], row["kernels"], row["loaded"], row["recorded"]) for row in rows],
               [(run, processes, kernels, "yes", "whole")])
         if kernels:
             check_run(rtl, one, database, trace)
@@ -374,8 +376,8 @@ def main():
         server.start()
     one = servers[0]
     begun = time.monotonic()
-    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_cut, test_loader_killed, test_doubled, test_refused, test_no_kernels,
-                 test_server_killed):
+    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_cut, test_loader_killed, test_doubled,
+                 test_refused, test_no_kernels, test_server_killed):
         test(rtl, one)
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
     test_shards(rtl, servers)

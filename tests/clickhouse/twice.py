@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""twice.py BUILD FOLDER: a process is loaded once, in whatever trace it is: its own, one that rtl merge made, whose clock may
-have been moved, or a merge of merges; one after the other, at once, over two servers, and after a run was taken out. What is
-the same process for a merge is so for a load."""
+"""twice.py BUILD FOLDER: a process is loaded once, in whatever trace it is: its own, one that rtl merge made, whose clock
+may have been moved, or a merge of merges; one after the other, at once, over two servers, and after a run was taken out.
+What is the same process for a merge is so for a load."""
 import json
 import os
 import re
@@ -20,7 +20,7 @@ WRONG = 7 * 10**9  # ns: a host's time of day is so much behind that of the one 
 
 
 def make_job(rtl):
-    """Traces of the hosts of a job, whose times of day are seconds apart, and merges of them, which know by the collectives."""
+    """Traces of the hosts of a job, whose times of day are seconds apart, and merges, which know by the collectives."""
     for host in range(HOSTS):
         trace = f"job{host}.db"
         subprocess.run([os.path.join(rtl.build, "tests/bin/ranks_made"), trace, "11", str(HOSTS), str(host), "2", "60",
