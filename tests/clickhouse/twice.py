@@ -180,7 +180,6 @@ def variant(source, trace, *statements, **facts):
 
 def test_as_merge(rtl, one):
     """Which process is the same, a load says as a merge does."""
-    url = new_database(one, "same")
     began = 10**12
     variant("eager.db", "p.db", host="node", boot="b", start=began, offset=REALTIME)
     variant("eager.db", "q.db", host="other", boot="c", start=began, offset=REALTIME, pids=1)
@@ -217,6 +216,21 @@ def test_as_merge(rtl, one):
                 equal(f"whole runs with {trace}", whole_runs(one, database), 2)
 
 
+def test_many(rtl, one):
+    """The last of more processes than one query asks for."""
+    url = new_database(one, "many")
+    more = ("INSERT INTO processes SELECT process + {0}, pid + {0}, ppid, command, host, rank, mode, way, library, hsa, core_table, "
+            "ext_table, start, end, state, torn, title, comm FROM processes WHERE process = 1")
+    variant("p.db", "crowd.db", *[more.format(number) for number in range(1, 2500)])
+    variant("p.db", "last.db", "UPDATE processes SET pid = pid + 2499")
+    variant("p.db", "next.db", "UPDATE processes SET pid = pid + 2500")
+    rtl.fine(*export(url, "next.db", "last.db"))
+    take_out(one, "many", refused(rtl, url, "crowd.db", "last.db"))
+    rtl.fine(*export(url, "crowd.db"))
+    check_run(rtl, one, "many", "crowd.db")
+    refused(rtl, url, "last.db", "crowd.db")
+
+
 def main():
     build, folder = sys.argv[1:3]
     need_server()
@@ -236,7 +250,7 @@ def main():
         server.configure(servers)
         server.start()
     begun = time.monotonic()
-    for test in (test_part_first, test_merge_first, test_at_once, test_seen_late, test_left, test_as_merge):
+    for test in (test_part_first, test_merge_first, test_at_once, test_seen_late, test_left, test_as_merge, test_many):
         test(rtl, servers[0])
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
     test_two_servers(rtl, servers)
