@@ -119,6 +119,25 @@ def test_at_once(rtl, one):
     print(f"won: {sorted(won)}")
 
 
+def test_crowd(rtl, one):
+    """Of many that begin at once each gets its turn, and of those that have a process in common one is there."""
+    url = new_database(one, "turns")
+    loads = []
+    for number in range(12):
+        variant("eager.db", f"turn{number}.db", f"UPDATE meta SET value = value + {number} WHERE key = 'end'",
+                pids=number // 2 * 10, boot=f"boot{number % 2}" if number > 5 else "boot")
+        loads.append(start(rtl, *export(url, f"turn{number}.db")))
+    codes = []
+    for load in loads:
+        error = load.communicate(timeout=90)[1]
+        codes.append(load.returncode)
+        if load.returncode and "would count twice" not in error:
+            fail(f"a load among many: {error}")
+    # Of the first six each two are of one process; the others of different boots.
+    equal("loads that are refused", [sorted(codes[i:i + 2]) for i in range(0, 12, 2)], 3 * [[0, 2]] + 3 * [[0, 0]])
+    equal("whole runs", whole_runs(one, "turns"), 9)
+
+
 def test_two_servers(rtl, servers):
     """Loads over two servers of a cluster, which have no lock in common: never both."""
     urls = [f"{server.url}/apart" for server in servers]
@@ -219,8 +238,8 @@ def test_as_merge(rtl, one):
 def test_many(rtl, one):
     """The last of more processes than one query asks for."""
     url = new_database(one, "many")
-    more = ("INSERT INTO processes SELECT process + {0}, pid + {0}, ppid, command, host, rank, mode, way, library, hsa, core_table, "
-            "ext_table, start, end, state, torn, title, comm FROM processes WHERE process = 1")
+    more = ("INSERT INTO processes SELECT process + {0}, pid + {0}, ppid, command, host, rank, mode, way, library, hsa, "
+            "core_table, ext_table, start, end, state, torn, title, comm FROM processes WHERE process = 1")
     variant("p.db", "crowd.db", *[more.format(number) for number in range(1, 2500)])
     variant("p.db", "last.db", "UPDATE processes SET pid = pid + 2499")
     variant("p.db", "next.db", "UPDATE processes SET pid = pid + 2500")
@@ -250,7 +269,8 @@ def main():
         server.configure(servers)
         server.start()
     begun = time.monotonic()
-    for test in (test_part_first, test_merge_first, test_at_once, test_seen_late, test_left, test_as_merge, test_many):
+    for test in (test_part_first, test_merge_first, test_at_once, test_crowd, test_seen_late, test_left, test_as_merge,
+                 test_many):
         test(rtl, servers[0])
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
     test_two_servers(rtl, servers)

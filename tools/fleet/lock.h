@@ -27,6 +27,10 @@ enum lock_outcome {
  */
 enum lock_outcome lock_take(struct server *server, uint64_t run, struct lock **lock);
 
+/** Who has it, in words that tell owners apart, until the next query; "": nobody. NULL: `server`
+ * tells why. It costs the server less than to try. */
+const char *lock_owner(struct server *server, uint64_t run);
+
 /** Whether it is still ours, as far as is known; any thread. */
 bool lock_held(struct lock *lock);
 
