@@ -176,6 +176,7 @@ static const struct rule {
     OF_PROCESS("graph_rows"),
     OF_PROCESS("launch_chunks"),
     OF_PROCESS("sample_chunks"),
+    OF_PROCESS("process_clocks"),
 #undef OF_PROCESS
 #define ENDS_LATER(table)                                                                          \
     {                                                                                              \

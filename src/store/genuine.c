@@ -43,6 +43,7 @@ static const char *const tables[] = {
     "uncounted",
     "hip_queues",
     "clock_exchanges",
+    "process_clocks",
     "stat_blocks",
     "stat_spans",
     "stat_chunks",

@@ -9,6 +9,7 @@
 #include "store/digest.h"
 #include "store/file.h"
 #include "store/merge_state.h"
+#include "store/process_clocks.h"
 #include "store/schema.h"
 #include "store/sqlite_path.h"
 #include "store/stats_make.h"
@@ -311,8 +312,8 @@ static int copy_tables(struct merge *merge)
     int result = sqlite3_prepare_v2(merge->db,
                                     "SELECT name FROM main.sqlite_master WHERE type = 'table'"
                                     " AND name NOT IN ('meta', 'digests', 'stat_blocks',"
-                                    " 'stat_spans', 'stat_chunks', 'unfinished_merge',"
-                                    " 'unfinished_inputs') ORDER BY rowid",
+                                    " 'stat_spans', 'stat_chunks', 'process_clocks',"
+                                    " 'unfinished_merge', 'unfinished_inputs') ORDER BY rowid",
                                     -1, &tables, NULL);
     while (result == SQLITE_OK && !merge->failed && sqlite3_step(tables) == SQLITE_ROW)
         (void)copy_table(merge, (const char *)sqlite3_column_text(tables, 0));
@@ -592,20 +593,38 @@ static int check_digests(struct merge *merge)
     return merge->failed ? -1 : 0;
 }
 
-/* The same process twice, by its host, pid and begin: its kernels would count twice. Times may have
- * been moved by other amounts before, and no pid is used again within a second. A pid of 0 is that
- * of a process that nobody knows. */
+/* The same process twice: its kernels would count twice. It is one by its host and pid and by when
+ * it began on the clock of that start of the host. Where an older version has merged it, that is
+ * not known: then times may have been moved by other amounts before, and no pid is used again
+ * within a second. A pid of 0 is that of a process that nobody knows. */
 static int refuse_twice(struct merge *merge)
 {
     static const char query[] =
         "SELECT m.pid FROM source.processes s JOIN main.processes m ON s.pid = m.pid AND"
-        " s.host IS m.host AND abs(rtl_shift(s.start, %lld) - m.start) < 1000000000"
-        " WHERE s.pid <> 0 LIMIT 1";
-    int64_t pid = ask(merge, 0, sqlite3_mprintf(query, (long long)merge->input->shift));
+        " s.host IS m.host LEFT JOIN (%s) c ON c.process = s.process LEFT JOIN"
+        " main.process_clocks d ON d.process = m.process WHERE s.pid <> 0 AND CASE WHEN c.boot IS"
+        " NULL OR d.boot IS NULL THEN abs(rtl_shift(s.start, %lld) - m.start) < 1000000000"
+        " ELSE c.boot = d.boot AND c.start = d.start END LIMIT 1";
+    char *clocks = rtl_process_clocks_query(merge->db, "source");
+    char *sql = clocks ? sqlite3_mprintf(query, clocks, (long long)merge->input->shift) : NULL;
+    sqlite3_free(clocks);
+    int64_t pid = ask(merge, 0, sql);
     if (merge->failed || pid == 0)
         return merge->failed ? -1 : 0;
     return fail(merge, "cannot merge %s: process %lld is in another one of the traces already",
                 merge->input->path, (long long)pid);
+}
+
+/* By what their processes are known in other traces. */
+static int keep_clocks(struct merge *merge)
+{
+    char *clocks = rtl_process_clocks_query(merge->db, "source");
+    char *sql = clocks ? sqlite3_mprintf("INSERT INTO main.process_clocks SELECT process + %u,"
+                                         " boot, start FROM (%s)",
+                                         merge->processes, clocks)
+                       : NULL;
+    sqlite3_free(clocks);
+    return run(merge, sql);
 }
 
 static int take_in(struct merge *merge)
@@ -618,7 +637,8 @@ static int take_in(struct merge *merge)
     input->process = merge->processes + 1;
     input->processes =
         (uint32_t)ask(merge, 0, sqlite3_mprintf("SELECT max(process) FROM source.processes"));
-    if (merge->failed || copy_tables(merge) != 0 || move_clock_snapshots(merge) != 0)
+    if (merge->failed || copy_tables(merge) != 0 || keep_clocks(merge) != 0 ||
+        move_clock_snapshots(merge) != 0)
         return -1;
     if (add_facts(merge) != 0 || (input->processes && note_clock(merge) != 0))
         return -1;

@@ -71,7 +71,8 @@ static int set_application_id(sqlite3 *db, int id, const char *more)
 int rtl_merge_state_make(const void *context, sqlite3 *db)
 {
     (void)context;
-    return set_application_id(db, RTL_APPLICATION_ID_MERGE, tables);
+    int result = sqlite3_exec(db, rtl_schema_merged, NULL, NULL, NULL);
+    return result == SQLITE_OK ? set_application_id(db, RTL_APPLICATION_ID_MERGE, tables) : result;
 }
 
 int rtl_merge_state_end(sqlite3 *db)

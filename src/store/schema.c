@@ -161,6 +161,10 @@ const char rtl_schema_clocks[] =
     "CREATE TABLE clock_exchanges(host TEXT, boot TEXT, peer_host TEXT, peer_boot TEXT,"
     " sent INTEGER, received INTEGER, answered INTEGER, returned INTEGER);";
 
+/* Of a merged trace alone: others have it in processes and meta. */
+const char rtl_schema_merged[] = "CREATE TABLE main.process_clocks(process INTEGER PRIMARY KEY,"
+                                 " boot TEXT, start INTEGER);";
+
 /* Made anew in traces of an earlier version, too. */
 const char rtl_schema_stats[] =
     "CREATE TABLE IF NOT EXISTS main.stat_blocks(block INTEGER PRIMARY KEY, process INTEGER,"

@@ -25,6 +25,7 @@ extern const char rtl_schema_counters[]; /**< the tables of hardware counters */
 extern const char rtl_schema_hip[];      /**< the table of HIP's queues */
 extern const char rtl_schema_clocks[];   /**< the table of exchanges with other hosts */
 extern const char rtl_schema_stats[];    /**< the tables of statistics, unless they are there */
+extern const char rtl_schema_merged[];   /**< the table that only merged traces have */
 extern const char rtl_schema_digests[];  /**< the table of digests, the same */
 
 #endif

@@ -215,13 +215,79 @@ def test_one_kernel(fleet):
 def verdict_of(fleet, means):
     """By Welch's t of one kernel: all have the same factors."""
     name = sorted(fleet.durations())[0]
-    old, new = means({"build": "41"})[name], means({"build": "42"})[name]
+    return welch(means({"build": "41"})[name], means({"build": "42"})[name])[-1]
+
+
+def critical(freedom):
+    """What Student's t of so many degrees of freedom is beyond in 5 % of cases, on both sides: by Simpson's rule."""
+    scale = math.gamma((freedom + 1) / 2) / math.sqrt(freedom * math.pi) / math.gamma(freedom / 2)
+    def inside(t, steps=2000):
+        values = [scale * (1 + (t * i / steps) ** 2 / freedom) ** (-(freedom + 1) / 2) for i in range(steps + 1)]
+        return 2 * t / steps / 3 * (values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2]))
+    low, high = 0, 20
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if inside(middle) < 0.95 else (low, middle)
+    return low
+
+
+def welch(old, new):
+    """The deviations, and whether the second values are more."""
     def variance(values):
         mean = sum(values) / len(values)
         return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
     a, b = variance(old) / len(old), variance(new) / len(new)
+    freedom = (a + b) ** 2 / (a * a / (len(old) - 1) + b * b / (len(new) - 1))
     t = (sum(new) / len(new) - sum(old) / len(old)) / math.sqrt(a + b)
-    return "slower" if t > 2.074 else "same"
+    return math.sqrt(variance(old)), math.sqrt(variance(new)), "slower" if t > critical(math.floor(freedom)) else "same"
+
+
+def test_by(fleet):
+    """Ranks of a job in traces of their own, which differ less than jobs do, are one value with --by; who has no such label
+    is one alone."""
+    near("Student's t of 4", critical(4), 2.7764, 1e-4)
+    units = collections.defaultdict(lambda: collections.defaultdict(list))  # by name, then side, job and trace: durations
+    jobs = {"old": {"1": 1.0, "2": 1.1, "3": 1.05, None: 1.07}, "new": {"4": 1.07, "5": 1.15, "it's": 1.18, "2": 1.11}}
+    for side, of_side in jobs.items():
+        for number, (job, slower) in enumerate(of_side.items()):
+            for rank in range(1 if job is None else 2 + number % 2):
+                trace = f"{side}{number}-{rank}.db"
+                fleet.rtl.bench_store(trace, "eager", 300 + 250 * rank + 70 * number, "--shapes", "4")
+                change(trace, host=f"node{rank}", rank=str(rank), slower=slower * (1 + 0.01 * rank))
+                labels = [] if job is None else ["--label", f"job={job}"]
+                fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", f"side={side}", *labels, trace)
+                for name, durations in fleet.kernels(trace).items():
+                    units[name][side, job, trace] = durations
+    verdicts = {}
+    for words in ([], ["--by", "job"]):
+        rows = fleet.ask("regressions", "--before", "side=old", "--after", "side=new", *words)
+        equal("names", sorted(row["name"] for row in rows), sorted(units))
+        for row in rows:
+            means = {"old": [], "new": []}
+            calls = 0
+            joined = collections.defaultdict(list)
+            for (side, job, trace), durations in units[row["name"]].items():
+                joined[side, job if words else trace] += durations
+                calls += len(durations) if side == "new" else 0
+            for (side, _), durations in joined.items():
+                means[side].append(sum(durations) / len(durations))
+            old, new = means["old"], means["new"]
+            *deviations, verdict = welch(old, new)
+            equal("runs", [row["runs_before"], row["runs_after"]], [len(old), len(new)])
+            near("before", row["before_ns"], sum(old) / len(old))
+            near("after", row["after_ns"], sum(new) / len(new))
+            near("deviation before", row["deviation_before_ns"], deviations[0], 1e-5)
+            near("deviation after", row["deviation_after_ns"], deviations[1], 1e-5)
+            near("cost", row["cost_of_a_run_ns"], (sum(new) / len(new) - sum(old) / len(old)) * calls / len(new), 1e-6)
+            equal(f"verdict of {row['name']} {words}", row["verdict"], verdict)
+        verdicts[len(words)] = {row["verdict"] for row in rows}
+    equal("verdicts of ranks", verdicts[0], {"slower"})
+    if "same" not in verdicts[2]:
+        fail(f"jobs are no less sure than ranks: {verdicts}")
+    both = ["regressions", "--before", "side=old", "--after", "side=new"]
+    fleet.rtl.wrong(["fleet", "--url", fleet.url, *both, "--by", "jib"], "--by jib", "none of the runs has this label")
+    fleet.rtl.wrong(["fleet", "--url", fleet.url, *both, "--by", "' OR 1 OR '"], "none of the runs has this label")
+    fleet.rtl.wrong(["fleet", "--url", fleet.url, *both, "--by", "job", "--by", "side"], "--by")
 
 
 def test_hosts(fleet):
@@ -277,12 +343,14 @@ def test_trend(fleet):
 
 
 def load_ranks(fleet, job, seed, counts):
-    """Loads hosts of a job with four ranks each, which have so many collectives. What each rank's took, in their order."""
+    """Loads hosts of a job with four ranks each, which have so many collectives. What each rank's took, in their order.
+    Processes of two jobs are different ones."""
     took = collections.defaultdict(list)
     for host, count in enumerate(counts):
         trace = f"{job}{host}.db"
         subprocess.run([os.path.join(fleet.rtl.build, "tests/bin/ranks_made"), trace, str(seed), str(len(counts)), str(host),
                         "4", str(count), "0", "0"], check=True)
+        change(trace, pids=1000 * seed)
         fleet.rtl.fine("export", "--to", "clickhouse", "--url", fleet.url, "--label", f"job={job}", trace)
         for rank, duration in fleet.rtl.sql(trace, "SELECT p.rank, k.duration FROM kernels k JOIN processes p USING(process) "
                                             "WHERE k.name LIKE '%AllReduce%' ORDER BY k.start"):
@@ -385,7 +453,7 @@ def test_sentences(fleet, server):
             file.write(text)
         rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", f"changes{number}"], url, "readonly")
     equal("the tables after questions that change some", server.ask("SHOW TABLES", "fleet"), there)
-    equal("the version", server.ask("SELECT version FROM rtl_version", "fleet"), [["1"]])
+    equal("the version", server.ask("SELECT version FROM rtl_version", "fleet"), [["2"]])
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "wrong"], "{nothing}")
     rtl.wrong(["fleet", "--url", url, "--sql-dir", "own", "bad"], url, "Syntax error")
     equal("the query", rtl.fine("fleet", "--sql-dir", "own", "--show-sql", "runs"), "\nSELECT 7 AS seven\n")
@@ -393,7 +461,7 @@ def test_sentences(fleet, server):
             ("stragglers", "--from", "2026-11-28", "{in_time}"), ("runs", "--from", "2026-11-28", "{in_time}"),
             ("losses", "--to", "2026-11-28", "{in_time}"), ("idle", "--kernel", "x", "{of_kernel}"),
             ("kernels", "--before", "a=1", "{before}"), ("kernels", "--after", "a=1", "{after}"),
-            ("runs", "--top", "5", "{top}")):
+            ("runs", "--top", "5", "{top}"), ("hosts", "--by", "job", "{by}")):
         folder = ["--sql-dir", "own"] if option == "--top" else []
         rtl.wrong(["fleet", "--url", url, *folder, question, option, value], f"'{question}'", option, part)
     rtl.wrong(["fleet", "--url", url, "regressions", "--where", "a=1", "--before", "a=1", "--after", "a=2"], "--where", "{runs}")
@@ -431,7 +499,7 @@ def test_all(fleet, server):
         test(fleet)
     test_sentences(fleet, server)
     test_answers(fleet, server)
-    for test in (test_ties, test_equal, test_gpus_apart, test_recorded, test_one_kernel):
+    for test in (test_ties, test_equal, test_by, test_gpus_apart, test_recorded, test_one_kernel):
         test(apart(fleet.rtl, server, test.__name__))
 
 

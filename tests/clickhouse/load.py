@@ -31,8 +31,9 @@ def check_run(rtl, server, database, trace, sample=None):
     run = run_of(rtl, f"{server.url}/{database}", trace)
     wanted = truth(rtl, trace)
     where = f"WHERE run = {run}"
+    processes, = rtl.sql(trace, "SELECT count(*) FROM processes")[0]
     equal(f"{trace}: states", server.ask(f"SELECT complete, count() FROM rtl_runs {where} GROUP BY complete ORDER BY 1",
-                                         database), [["0", "1"], ["1", "1"]])
+                                         database), [["0", processes], ["1", processes]])
     sums = "sum(count), sum(sum), min(min), max(max)"
     equal(f"{trace}: kernel_stats", numbers(server.ask(
         f"SELECT name, {sums} FROM rtl_kernel_stats {where} GROUP BY name", database)), wanted)
@@ -132,6 +133,47 @@ def test_sample(rtl, one):
     equal("sums are of all", numbers(one.ask(
         f"SELECT name, sum(count), sum(sum), min(min), max(max) FROM rtl_kernel_stats WHERE run = {run} GROUP BY name",
         "sampled")), truth(rtl, "replay.db"))
+
+
+def test_no_kernels(rtl, one):
+    """A process that never touched the GPU: alone in its trace, and beside one with kernels."""
+    rtl.bench_store("alone.db", "eager", 50, "--shapes", "5")
+    change("alone.db", host="quiet")
+    with sqlite3.connect("alone.db") as db:
+        for table in ("kernel_chunks", "kernel_chunk_launches", "shapes", "symbols", "queues", "agents", "clock_points",
+                      "ledger_rows", "ledger_losses", "ledger_left_out", "ledger_kind_rows"):
+            db.execute(f"DELETE FROM {table}")
+    db.close()
+    rtl.bench_store("busy.db", "replay", 3000, "--shapes", "6")
+    rtl.bench_store("other.db", "eager", 70, "--shapes", "7")
+    change("busy.db", host="loud")
+    change("other.db", host="loud")
+    rtl.fine("merge", "-o", "mixed.db", "alone.db", "busy.db")
+    rtl.fine("merge", "-o", "three.db", "other.db", "mixed.db")
+    for database, trace, processes, kernels in (("idle", "alone.db", 1, 0), ("mixed", "mixed.db", 2, 3000),
+                                                ("three", "three.db", 3, 3070)):
+        url = new_database(one, database)
+        rtl.fine(*export(url, trace))
+        run = run_of(rtl, url, trace)
+        counts = rtl.sql(trace, "SELECT p.host, p.pid, count(k.id) FROM processes p LEFT JOIN kernels k USING(process) GROUP BY "
+                         "process ORDER BY process")
+        equal(f"{trace}: processes", one.ask("SELECT host, pid, kernels, complete FROM rtl_runs ORDER BY process, complete",
+                                             database), [[*row, complete] for row in counts for complete in "01"])
+        rows = json.loads(rtl.fine("fleet", "--url", url, "--json", "runs"))["rows"]
+        equal(f"{trace}: runs",
+              [(str(row["run"]), row["processes"], row["kernels"], row["loaded"], row["recorded"]) for row in rows],
+              [(run, processes, kernels, "yes", "whole")])
+        if kernels:
+            check_run(rtl, one, database, trace)
+            calls = sum(row["calls"] for row in json.loads(rtl.fine("fleet", "--url", url, "--json", "kernels"))["rows"])
+            equal(f"{trace}: calls", calls, kernels)
+            continue
+        for table in TABLES:
+            equal(f"{trace}: rows of {table}", one.ask(f"SELECT count() FROM {table}", database), [["0"]])
+        for question in ("kernels", "hosts", "gpus", "idle", "launches", "spread", "trend", "stragglers", "losses"):
+            equal(f"{trace}: {question}", json.loads(rtl.fine("fleet", "--url", url, "--json", question))["rows"], [])
+        if "is all there already" not in rtl.fine(*export(url, trace)):
+            fail("the second load of a trace without kernels does not find it there")
 
 
 def test_server_killed(rtl, one):
@@ -251,7 +293,7 @@ def test_sentences(rtl, one):
     new_database(one, "newer")
     one.ask("CREATE TABLE rtl_version (version UInt32, cluster String) ENGINE = MergeTree() ORDER BY version", "newer")
     one.ask("INSERT INTO rtl_version VALUES (7, '')", "newer")
-    rtl.wrong(export(f"{url}/newer", "eager.db"), f"{url}/newer", "version 7", "version 1")
+    rtl.wrong(export(f"{url}/newer", "eager.db"), f"{url}/newer", "version 7", "version 2")
     equal("nothing was made there", one.ask("SHOW TABLES", "newer"), [["rtl_version"]])
     new_database(one, "locked")
     password = {**os.environ, "RTL_CLICKHOUSE_PASSWORD": "open:sesame"}
@@ -334,8 +376,8 @@ def main():
         server.start()
     one = servers[0]
     begun = time.monotonic()
-    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_cut, test_loader_killed, test_doubled, test_refused,
-                 test_server_killed):
+    for test in (test_once, test_ranks, test_sample, test_sentences, test_beside, test_cut, test_loader_killed, test_doubled,
+                 test_refused, test_no_kernels, test_server_killed):
         test(rtl, one)
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
     test_shards(rtl, servers)

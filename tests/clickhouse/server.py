@@ -139,9 +139,10 @@ class Rtl:
                         "--file", trace, *more], check=True, stdout=subprocess.DEVNULL)
 
 
-def change(trace, host=None, rank=None, slower=None, later=0, uuid=None):
+def change(trace, host=None, rank=None, slower=None, later=0, uuid=None, boot=None, pids=0, start=None, offset=None):
     """Makes a trace one of another host and rank, whose kernels take `slower` times as long, and began `later` ns,
-    on another GPU."""
+    on another GPU; of a host that was started anew, whose time of day is `offset` from its clock, with processes whose pids
+    are `pids` more, and began at `start`."""
     with sqlite3.connect(trace) as db:
         for table in ("stat_blocks", "stat_spans", "stat_chunks", "digests"):
             db.execute(f"DELETE FROM {table}")
@@ -151,6 +152,13 @@ def change(trace, host=None, rank=None, slower=None, later=0, uuid=None):
             db.execute("UPDATE meta SET value = ? WHERE key = 'host'", (host,))
         if rank is not None:
             db.execute("UPDATE processes SET rank = ?", (rank,))
+        db.execute("UPDATE processes SET pid = pid + ?", (pids,))
+        if boot is not None:
+            db.execute("UPDATE meta SET value = ? WHERE key = 'boot'", (boot,))
+        if start is not None:
+            db.execute("UPDATE processes SET start = ?", (start,))
+        if offset is not None:
+            db.execute("UPDATE meta SET value = ? WHERE key = 'realtime_offset'", (offset,))
         if uuid is not None:
             db.execute("UPDATE agents SET uuid = ?", (uuid,))
         if slower is not None or later:

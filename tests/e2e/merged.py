@@ -163,6 +163,30 @@ must(next_process > len(sources), "processes of old traces")
 run("merge", "again.db", "merged.db", "later.db")
 same("again.db", 2, b, 0)
 same("again.db", 3, b, offset("later.db") - offset("merged.db"))
+# A process is known by the clock that it began on, wherever its times were moved, and taken once.
+def began(trace):
+    return rows(trace, "SELECT value, p.start FROM processes p, meta WHERE key = 'boot' ORDER BY process")
+
+
+def clocks(trace):
+    return rows(trace, "SELECT boot, start FROM process_clocks ORDER BY process")
+
+
+def refused(*sources):
+    done = subprocess.run([rtl, "merge", "twice.db", *sources], capture_output=True, text=True)
+    must(done.returncode == 2 and "in another one of the traces already" in done.stderr, f"{sources} are refused: {done.stderr}")
+
+
+must(clocks("hosts2.db") == began(a) + began("earlier.db"), "a merged trace keeps when its processes began")
+must(clocks("again.db") == began(a) + began(b), "so does a merge of merges, of processes whose boot is known")
+run("merge", "third.db", "hosts2.db", b)
+must(clocks("third.db") == began(a) + began("earlier.db") + began(b), "a process of another boot is another one")
+for source in (a, "earlier.db"):
+    refused("hosts2.db", source)
+    refused(source, "third.db")
+change("hosts2.db", "older.db", "DROP TABLE process_clocks")
+for source in (a, "earlier.db", "hosts2.db"):
+    refused("older.db", source)
 change(a, "damaged.db", "UPDATE kernel_chunks SET data = zeroblob(length(data)) WHERE chunk = 1")
 done = subprocess.run([rtl, "merge", "sealed.db", "damaged.db", b], capture_output=True, text=True)
 must(done.returncode == 2 and "damaged" in done.stderr, f"a damaged trace is refused: {done.stderr}")

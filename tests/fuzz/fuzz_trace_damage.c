@@ -58,6 +58,7 @@ static struct table tables[] = {
     {.name = "sample_chunks"},
     {.name = "uncounted"},
     {.name = "clock_exchanges"},
+    {.name = "process_clocks"},
 };
 
 /* Data under a checksum, and the columns that this is over as well. */

@@ -145,6 +145,10 @@ RTL_C_TEST(Exchanges, EveryField)
 RTL_C_TEST(Exchanges, OlderFilesHaveNone)
 RTL_C_TEST(Exchanges, Merged)
 
+RTL_C_TEST(ProcessClocks, AMergeKeepsThem)
+RTL_C_TEST(ProcessClocks, WhatNobodyKnowsStaysUnknown)
+RTL_C_TEST(ProcessClocks, AProcessIsMergedOnce)
+
 RTL_C_TEST(Graphs, PlanHasTheBytesOfTheSpecification)
 RTL_C_TEST(Graphs, PlansReturnWhatWentIn)
 RTL_C_TEST(Graphs, PlansStayInsideWhateverTheBytes)

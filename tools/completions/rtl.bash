@@ -91,7 +91,7 @@ _rtl() {
         sql) options+=" --json --headings --no-headings" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
         export) options+=" --format --output --force --per-rank --split-size --table --gzip --no-counters --detail --page-size --families --url --label --sample --cluster --ttl --jobs --patience$filters" ;;
-        fleet) options+=" --url --where --before --after --from --to --kernel --top --json --sql-dir --show-sql" ;;
+        fleet) options+=" --url --where --before --after --from --to --kernel --by --top --json --sql-dir --show-sql" ;;
         view) options+=" --output --force --no-open --browser --port --detail --page-size --families$filters" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --align --output --force --resume --json" ;;

@@ -34,6 +34,7 @@ enum {
     KEY_FROM,
     KEY_TO,
     KEY_KERNEL,
+    KEY_BY,
     KEY_FOLDER,
     KEY_SQL
 };
@@ -51,6 +52,10 @@ static const struct argp_option option_list[] = {
      "only what was then or later: 2026-11-28, 2026-11-28T16:30 (UTC, whole minutes)", 0},
     {"to", KEY_TO, "TIME", 0, "only what was before", 0},
     {"kernel", KEY_KERNEL, "TEXT", 0, "only kernels whose name has this text in it", 0},
+    {"by", KEY_BY, "LABEL", 0,
+     "of regressions: runs with the same value of this label, such as the ranks of a job, are one "
+     "run",
+     0},
     {"top", 'n', "COUNT", 0, "how many rows, 20 by default", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {"sql-dir", KEY_FOLDER, "FOLDER", 0, "questions of your own, in files NAME.sql, before RTL's",
@@ -107,6 +112,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return take_time("to", value, &words->to);
     case KEY_KERNEL:
         return parse_once("kernel", value, &words->kernel);
+    case KEY_BY:
+        return parse_once("by", value, &words->by);
     case 'n':
         return take_top(value, &words->top);
     case 'j':
@@ -314,16 +321,21 @@ static const char *only_reading(struct server *server)
     return !answer ? NULL : strtoul(answer, NULL, 10) ? "" : "&readonly=1";
 }
 
-/* How many whole runs two options choose together, or one. -1 when a sentence has been said. */
-static long count_runs(struct server *server, const char *settings,
-                       const struct question_runs *runs, const struct question_runs *also)
+/* The number that a query gives, which is freed. -1 when a sentence has been said. */
+static long ask_number(struct server *server, const char *settings, char *query)
 {
-    char *query = question_count_runs(runs, also);
     const char *answer = query ? server_ask(server, settings, query) : NULL;
     if (query && !answer)
         say("%s", server->error);
     free(query);
     return answer ? strtol(answer, NULL, 10) : -1;
+}
+
+/* How many whole runs two options choose together, or one. -1 when a sentence has been said. */
+static long count_runs(struct server *server, const char *settings,
+                       const struct question_runs *runs, const struct question_runs *also)
+{
+    return ask_number(server, settings, question_count_runs(runs, also));
 }
 
 /* No runs for a word that was mistyped must not look like nothing to tell. */
@@ -337,6 +349,14 @@ static int check_chosen(struct server *server, const char *settings, const char 
     return count < 0 ? EXIT_USAGE : EXIT_FINE;
 }
 
+static int check_by(struct server *server, const char *settings, const struct question_words *words)
+{
+    long count = words->by ? ask_number(server, settings, question_count_labelled(words)) : 1;
+    if (count == 0)
+        return say_fail(EXIT_USAGE, "--by %s: none of the runs has this label", words->by);
+    return count < 0 ? EXIT_USAGE : EXIT_FINE;
+}
+
 static int check_runs(struct server *server, const char *settings, const struct options *options)
 {
     const struct question_words *words = &options->words;
@@ -346,6 +366,8 @@ static int check_runs(struct server *server, const char *settings, const struct 
     /* Of runs that are not all loaded 'runs' tells as well. */
     if (status == EXIT_FINE && strcmp(options->question, "runs") != 0)
         status = check_chosen(server, settings, "where", &words->runs);
+    if (status == EXIT_FINE)
+        status = check_by(server, settings, words);
     if (status != EXIT_FINE || !words->before.count || !words->after.count)
         return status;
     long both = count_runs(server, settings, &words->before, &words->after);

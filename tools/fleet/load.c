@@ -6,6 +6,7 @@
 #include "common/open.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "fleet/others.h"
 #include "fleet/rows.h"
 
 #include <inttypes.h>
@@ -75,17 +76,17 @@ static enum outcome server_failed(struct load *load)
 
 /* What is on the server. */
 
-/* Queries of somebody who has loaded the run before and is gone: they may still write. */
-static enum outcome await_others(struct load *load)
+/* Queries, by their ids, of somebody who has had a lock before and is gone: they may still write.
+ */
+static enum outcome await_queries(struct load *load, const char *pattern)
 {
     char from[192] = "system.processes";
     if (load->there.cluster[0])
         (void)snprintf(from, sizeof from, "cluster('%s', system, processes)", load->there.cluster);
     for (;;) {
-        const char *answer = server_askf(&load->servers[0],
-                                         "SELECT count() FROM %s WHERE initial_query_id LIKE "
-                                         "'rtl-load-%" PRIu64 "-%%'",
-                                         from, load->run.id);
+        const char *answer =
+            server_askf(&load->servers[0],
+                        "SELECT count() FROM %s WHERE initial_query_id LIKE '%s'", from, pattern);
         if (!answer)
             return server_failed(load);
         if (strtoul(answer, NULL, 10) == 0)
@@ -328,25 +329,108 @@ static enum outcome verify(struct load *load)
     return outcome;
 }
 
+/* Beginning. */
+
+static void say_other(const struct load *load, const struct other *other)
+{
+    const struct run *run = &load->run;
+    say("%s: process %" PRIu32 " of host %s is in run %" PRIu64 " of %s too, which is %s: its "
+        "kernels would count twice; 'ALTER TABLE rtl_runs%s DELETE WHERE run = %" PRIu64
+        "'%s takes that run out",
+        run->path, run->processes[other->place].pid, run->told[other->place].host_name, other->run,
+        other->trace, other->whole ? "loaded" : "being loaded, or was left half loaded",
+        load->there.cluster[0] ? "_local" : "", other->run,
+        load->there.cluster[0] ? " on each shard" : "");
+}
+
+/* Whether a process of the run is in another one, too. */
+static enum outcome check_others(struct load *load)
+{
+    struct other other;
+    switch (others_find(&load->servers[0], &load->run, &other)) {
+    case OTHERS_FOUND:
+        say_other(load, &other);
+        return FAILED;
+    case OTHERS_FAILED:
+        return server_failed(load);
+    default:
+        return DONE;
+    }
+}
+
+/* How long until the next look: ever longer, so that hundreds do not keep the server busy, and not
+ * for all the same. */
+static void nap_of(unsigned looks)
+{
+    uint64_t most = UINT64_C(20000000) << (looks < 5 ? looks : 5);
+    rtl_nap(most / 2 + rtl_clock_ns(CLOCK_MONOTONIC) % 1000 * (most / 2000));
+}
+
+/* Runs are begun one after the other, so that of those that have a process in common the second one
+ * sees the first. However many are before it, somebody's turn ends soon: it is only waited in vain
+ * if that does not happen. */
+static enum outcome take_turn(struct load *load, struct lock **turn)
+{
+    char before[64] = "";
+    enum lock_outcome outcome = LOCK_OTHERS;
+    for (unsigned looks = 0; outcome == LOCK_OTHERS; ++looks) {
+        const char *owner = lock_owner(&load->servers[0], LOCK_OF_BEGINNING);
+        if (!owner)
+            return server_failed(load);
+        if (!*owner)
+            outcome = lock_take(&load->servers[0], tables_settings(&load->there), LOCK_OF_BEGINNING,
+                                turn);
+        else if (strncmp(owner, before, sizeof before - 1) != 0) {
+            (void)snprintf(before, sizeof before, "%s", owner);
+            went_right(load);
+        } else if (rtl_clock_ns(CLOCK_MONOTONIC) >= load->deadline)
+            return went_wrong(load, SERVER_LATER,
+                              "somebody else begins to load a run all the time");
+        if (outcome == LOCK_OTHERS)
+            nap_of(looks);
+    }
+    return outcome == LOCK_TAKEN ? DONE : server_failed(load);
+}
+
+static enum outcome begin_run(struct load *load)
+{
+    struct lock *turn = NULL;
+    enum outcome outcome = take_turn(load, &turn);
+    if (outcome == DONE)
+        outcome = await_queries(load, "rtl-load-%-rtl_runs-0");
+    if (outcome == DONE)
+        outcome = check_others(load);
+    if (outcome == DONE)
+        outcome = send_run(load, false);
+    lock_give_back(turn);
+    return outcome;
+}
+
 static enum outcome locked_pass(struct load *load)
 {
     bool any = false;
     bool complete = false;
-    enum outcome outcome = await_others(load);
+    char own[64];
+    (void)snprintf(own, sizeof own, "rtl-load-%" PRIu64 "-%%", load->run.id);
+    enum outcome outcome = await_queries(load, own);
     if (outcome == DONE)
         outcome = check_run(load, &any, &complete);
     if (outcome == DONE && complete)
         return ALL_THERE;
     if (outcome == DONE)
         outcome = check_age(load);
-    if (outcome == DONE && !any)
-        outcome = send_run(load, false);
+    if (outcome == DONE)
+        outcome = any ? check_others(load) : begin_run(load);
     if (outcome == DONE)
         outcome = read_there(load);
     if (outcome == DONE)
         outcome = send_rows(load);
     if (outcome == DONE)
         outcome = verify(load);
+    /* Whoever began without this one's knowing, over another server, say, has been seen by now, or
+     * will see this run when it gets here. */
+    if (outcome == DONE)
+        outcome = check_others(load);
     if (outcome == DONE)
         outcome = send_run(load, true);
     return outcome;

@@ -99,6 +99,12 @@ void lock_give_back(struct lock *lock)
     free(lock);
 }
 
+const char *lock_owner(struct server *server, uint64_t run)
+{
+    return server_askf(
+        server, "SELECT query FROM system.processes WHERE query_id = 'rtl-lock-%" PRIu64 "'", run);
+}
+
 /* Until the server runs it, or has refused it. */
 static enum lock_outcome await(struct server *server, struct lock *lock, uint64_t run)
 {
@@ -112,9 +118,7 @@ static enum lock_outcome await(struct server *server, struct lock *lock, uint64_
             memcpy(server->error, lock->server.error, sizeof server->error);
             return LOCK_FAILED;
         }
-        const char *answer = server_askf(
-            server, "SELECT query FROM system.processes WHERE query_id = 'rtl-lock-%" PRIu64 "'",
-            run);
+        const char *answer = lock_owner(server, run);
         if (!answer)
             return LOCK_FAILED;
         if (strstr(answer, lock->owner))

@@ -1,5 +1,5 @@
 /**
- * Who loads a run, of all that want to: one at a time.
+ * Who loads a run, or begins one, of all that want to: one at a time.
  *
  * A ClickHouse runs one query of an id at a time. The lock is an INSERT whose id is the run's and
  * whose data never end until it is given back; it goes with its connection, so one that was killed
@@ -20,10 +20,17 @@ enum lock_outcome {
     LOCK_FAILED  /**< `server` tells why */
 };
 
+/** Stands for a run: the lock of who begins one, whichever that is. */
+#define LOCK_OF_BEGINNING 0u
+
 /** Tries to take it, by an INSERT with `settings` (tables.h). `server` asks whether it is ours. On
  * LOCK_TAKEN `*lock` is to be given back. */
 enum lock_outcome lock_take(struct server *server, const char *settings, uint64_t run,
                             struct lock **lock);
+
+/** Who has it, in words that tell owners apart, until the next query; "": nobody. NULL: `server`
+ * tells why. It costs the server less than to try. */
+const char *lock_owner(struct server *server, uint64_t run);
 
 /** Whether it is still ours, as far as is known; any thread. */
 bool lock_held(struct lock *lock);

@@ -321,6 +321,20 @@ static void put_in_time(struct sql *sql, const struct question_words *words)
     put(sql, ")");
 }
 
+/* What makes runs one, of a row of rtl_runs. No run's number has a '='. */
+static void put_by(struct sql *sql, const char *label)
+{
+    if (!label) {
+        put(sql, "toString(run)");
+        return;
+    }
+    put(sql, "if(has(label_keys, ");
+    put_literal(sql, label);
+    put(sql, "), concat('=', arrayElement(label_values, indexOf(label_keys, ");
+    put_literal(sql, label);
+    put(sql, "))), toString(run))");
+}
+
 static int put_word(struct sql *sql, const char *word, const struct question_words *words)
 {
     if (strcmp(word, "runs") == 0)
@@ -337,6 +351,8 @@ static int put_word(struct sql *sql, const char *word, const struct question_wor
         put_number(sql, words->to);
     else if (strcmp(word, "top") == 0)
         put_number(sql, words->top ? words->top : TOP_DEFAULT);
+    else if (strcmp(word, "by") == 0)
+        put_by(sql, words->by);
     else if (strcmp(word, "in_time") == 0)
         put_in_time(sql, words);
     else if (strcmp(word, "of_kernel") == 0 && !words->kernel)
@@ -395,6 +411,7 @@ static int check_used(const char *name, const char *text, const struct question_
                    {"from", words->from > 0, "in_time from"},
                    {"to", words->to < UINT64_MAX, "in_time to"},
                    {"kernel", words->kernel != NULL, "of_kernel"},
+                   {"by", words->by != NULL, "by"},
                    {"top", words->top > 0, "top"}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; ++i)
         if (options[i].given && !has_word(text, options[i].words))
@@ -431,6 +448,23 @@ char *question_count_runs(const struct question_runs *runs, const struct questio
         status = put_runs(&sql, true, also);
     }
     put(&sql, " FORMAT TabSeparated");
+    if (status == EXIT_FINE)
+        return sql.text;
+    free(sql.text);
+    return NULL;
+}
+
+char *question_count_labelled(const struct question_words *words)
+{
+    struct sql sql = {0};
+    put(&sql, "SELECT uniqExact(run) FROM rtl_runs WHERE has(label_keys, ");
+    put_literal(&sql, words->by);
+    put(&sql, ") AND (run GLOBAL IN ");
+    int status = put_runs(&sql, true, &words->before);
+    put(&sql, " OR run GLOBAL IN ");
+    if (status == EXIT_FINE)
+        status = put_runs(&sql, true, &words->after);
+    put(&sql, ") FORMAT TabSeparated");
     if (status == EXIT_FINE)
         return sql.text;
     free(sql.text);

@@ -20,6 +20,7 @@ struct question_words {
     struct question_runs runs, before, after;
     uint64_t from, to;  /**< ns since 1970; to UINT64_MAX: no end */
     const char *kernel; /**< part of a name, NULL: any */
+    const char *by;     /**< a label: runs with one value of it are one; NULL: each is one */
     unsigned top;       /**< 0: not given */
 };
 
@@ -38,6 +39,10 @@ char *question_fill(const char *name, const char *text, const struct question_wo
 /** A query that counts the whole runs which `runs` chooses, and `also` too unless it is NULL. The
  * caller frees it. NULL when a sentence has been said. */
 char *question_count_runs(const struct question_runs *runs, const struct question_runs *also);
+
+/** A query that counts those of the whole runs of before and after which have the label `by`, as
+ * question_count_runs. */
+char *question_count_labelled(const struct question_words *words);
 
 /** EXIT_FINE where `folder` can be read, or is NULL; else EXIT_USAGE, with a sentence. */
 int question_folder(const char *folder);

@@ -29,8 +29,15 @@ struct run {
     struct run_process *told; /**< what all rows of a process have, by place in `processes` */
 };
 
+/** What tells a process from all others, in whatever trace it is, is its host, its pid, and when it
+ * began, by its host's clock and by the time of day. */
 struct run_process {
     uint32_t host, rank; /**< names */
+    const char *host_name;
+    const char *boot; /**< of the clock; "": not known */
+    uint64_t uptime;  /**< ns on the clock; with `boot` */
+    uint64_t start;   /**< ns since 1970 by this trace, of which a merge may have moved it; 0: not
+                         known */
 };
 
 /** Reads what all rows need. EXIT_FINE, or EXIT_USAGE when a sentence has been said. */

@@ -7,6 +7,7 @@
 #include "common/say.h"
 #include "common/settle.h"
 #include "store/digest.h"
+#include "store/process_clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,28 @@ static int look_through(struct run *run)
     return run->damaged ? EXIT_USAGE : EXIT_FINE;
 }
 
+/* What all rows of a process have, and what it is known by. */
+static int tell_processes(struct run *run)
+{
+    struct rtl_process_clock *clocks;
+    size_t count;
+    if (rtl_process_clocks_read(run->trace, &clocks, &count) != RTL_OK)
+        return open_failed(run->trace, run->path);
+    run->told = memory_new(run->process_count + 1, sizeof *run->told);
+    for (size_t i = 0; i < run->process_count; ++i) {
+        const rtl_process_t *process = &run->processes[i];
+        struct run_process *told = &run->told[i];
+        told->host_name = process->host[0] ? process->host : run->info.host;
+        told->host = text_names_id(&run->names, told->host_name);
+        told->rank = text_names_id(&run->names, process->rank);
+        told->boot = i < count ? clocks[i].boot : "";
+        told->uptime = i < count ? clocks[i].start : 0;
+        told->start = process->start ? run_time(run, process->start) : 0;
+    }
+    free(clocks);
+    return EXIT_FINE;
+}
+
 int run_begin(struct run *run)
 {
     if (rtlTraceInfo(run->trace, &run->info) != RTL_OK ||
@@ -81,14 +104,7 @@ int run_begin(struct run *run)
     if (status != EXIT_FINE)
         return status;
     run->id = identify(run);
-    run->told = memory_new(run->process_count + 1, sizeof *run->told);
-    for (size_t i = 0; i < run->process_count; ++i) {
-        const rtl_process_t *process = &run->processes[i];
-        const char *host = process->host[0] ? process->host : run->info.host;
-        run->told[i].host = text_names_id(&run->names, host);
-        run->told[i].rank = text_names_id(&run->names, process->rank);
-    }
-    return EXIT_FINE;
+    return tell_processes(run);
 }
 
 void run_free(struct run *run)
@@ -184,6 +200,9 @@ static rtl_status_t put_process(struct run *run, bool complete, size_t place, st
     fill_text(fill, RUNS_CREATOR, text_names_id(&run->names, info->creator));
     fill_text(fill, RUNS_MODE, text_names_id(&run->names, process->mode));
     block_number(block, RUNS_PID, process->pid);
+    fill_text(fill, RUNS_BOOT, text_names_id(&run->names, run->told[place].boot));
+    block_number(block, RUNS_UPTIME, run->told[place].uptime);
+    block_number(block, RUNS_START, run->told[place].start);
     block_number(block, RUNS_BEGIN, run_time(run, info->start));
     block_number(block, RUNS_END, run_time(run, info->end));
     block_number(block, RUNS_KERNELS, kernels);

@@ -8,7 +8,7 @@
 #include "fleet/server.h"
 
 /** Counts up when tables change in a way that an older rtl would write wrongly. */
-#define TABLES_VERSION 1u
+#define TABLES_VERSION 2u
 
 enum table_number {
     TABLE_RUNS,
@@ -32,6 +32,9 @@ enum {
     RUNS_CREATOR,
     RUNS_MODE,
     RUNS_PID,
+    RUNS_BOOT,
+    RUNS_UPTIME,
+    RUNS_START,
     RUNS_BEGIN,
     RUNS_END,
     RUNS_KERNELS,

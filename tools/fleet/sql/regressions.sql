@@ -1,6 +1,7 @@
 -- title: kernels that are slower in the runs of --after than in those of --before, by more than runs differ anyway
 -- needs: before after
 -- The mean of each run is one value: Welch's t over runs, at 5 % two-sided. Of one run nobody knows how runs differ.
+-- With --by runs of one value of the label are one run.
 -- Sums of equal values round apart: means that differ by less than 1e-7 are the same.
 SELECT mean_before AS before_ns, mean_after AS after_ns, mean_after / mean_before - 1 AS change_share, runs_before,
     runs_after, sqrt(greatest(spread_before, 0)) AS deviation_before_ns, sqrt(greatest(spread_after, 0)) AS deviation_after_ns,
@@ -20,10 +21,15 @@ FROM (
             2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042],
             toUInt8(greatest(1, least(30, floor(freedom))))) AS critical
     FROM (
-        SELECT name, run, sum(sum) / sum(count) AS mean, sum(count) AS calls, max(run GLOBAL IN {after}) AS late
-        FROM rtl_kernel_stats
-        WHERE (run GLOBAL IN {before} OR run GLOBAL IN {after}) AND {in_time} AND {of_kernel}
-        GROUP BY name, run
+        SELECT name, unit, late, sum(total) / sum(launched) AS mean, sum(launched) AS calls
+        FROM (
+            SELECT name, run, sum(sum) AS total, sum(count) AS launched, max(run GLOBAL IN {after}) AS late
+            FROM rtl_kernel_stats
+            WHERE (run GLOBAL IN {before} OR run GLOBAL IN {after}) AND {in_time} AND {of_kernel}
+            GROUP BY name, run
+        )
+        ANY LEFT JOIN (SELECT run, any({by}) AS unit FROM rtl_runs GROUP BY run) USING run
+        GROUP BY name, unit, late
     )
     GROUP BY name
     HAVING runs_before > 0 AND runs_after > 0
