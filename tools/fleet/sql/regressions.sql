@@ -27,8 +27,8 @@ FROM (
             FROM rtl_kernel_stats
             WHERE (run GLOBAL IN {before} OR run GLOBAL IN {after}) AND {in_time} AND {of_kernel}
             GROUP BY name, run
-        )
-        ANY LEFT JOIN (SELECT run, any({by}) AS unit FROM rtl_runs GROUP BY run) USING run
+        ) AS here
+        ALL LEFT JOIN (SELECT run, any({by}) AS unit FROM rtl_runs GROUP BY run) AS units USING run
         GROUP BY name, unit, late
     )
     GROUP BY name
