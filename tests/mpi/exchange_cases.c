@@ -265,7 +265,7 @@ const char *MpiExchange_OneRankOfEachHostAsks(void)
 const char *MpiExchange_FewerRoundsWithManyHosts(void)
 {
     static struct rank ranks[RANKS];
-    static char boots[RANKS][8];
+    static char boots[RANKS][16];
     for (int i = 0; i < RANKS; ++i) {
         (void)snprintf(boots[i], sizeof boots[i], "%d", i);
         ranks[i] = (struct rank){.boot = boots[i]};
