@@ -190,8 +190,12 @@ bool rtl_mpi_exchange(const struct rtl_mpi_job *job, struct rtl_exchange kept[2]
     size_t ranks = job->rank == 0 ? (size_t)job->size : 0;
     char *boots = ranks ? malloc(ranks * RTL_EXCHANGE_BOOT) : NULL;
     uint32_t *rounds = ranks ? malloc(ranks * sizeof *rounds) : NULL;
-    bool done = greet(job, boots && rounds, &responder) &&
-                (job->rank == 0 ? lead(job, boots, rounds) : follow(job, &responder, &burst));
+    bool able = boots && rounds;
+    bool done = greet(job, able, &responder);
+    if (done && job->rank != 0)
+        done = follow(job, &responder, &burst);
+    else if (done)
+        done = able && lead(job, boots, rounds);
     free(boots);
     free(rounds);
     *count = rtl_burst_kept(&burst, kept);
