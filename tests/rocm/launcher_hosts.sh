@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # launcher_hosts.sh: ranks that Open MPI and Slurm, Debian's own, have started on two hosts: rtl trace --sync compares the hosts'
 # clocks, under either launcher alike, and rtl merge makes one trace of those of all ranks, right within the error that it says. The
-# hosts are namespaces of this machine, so that their clocks are in truth one. Runs in a root of script/rocm.
+# hosts are namespaces of this machine, so that their clocks are in truth one. Ranks of MPICH that Slurm has started do it over MPI (--sync mpi).
+# Runs in a root of script/rocm.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source tests/rocm/packages.sh
 if [ -z "${SYNC_OWN:-}" ]; then # what is installed comes by this machine's network
-    install_packages openmpi-bin slurm-wlm munge iproute2 jq
+    install_packages openmpi-bin libmpich-dev slurm-wlm munge iproute2 jq
     SYNC_OWN=1 exec unshare -nm tests/rocm/launcher_hosts.sh
 fi
 build=$PWD/build
@@ -83,7 +84,7 @@ exec nsenter -t "\$to" -n -m -u --wd="$scratch" bash -c "\$*"
 END
 chmod +x agent
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-launched "Open-MPI" OMPI_COMM_WORLD_RANK mpirun --mca plm_rsh_agent "$scratch/agent" --host node1:2,node2:2 -n $ranks \
+launched "Open-MPI" OMPI_COMM_WORLD_RANK mpirun.openmpi --mca plm_rsh_agent "$scratch/agent" --host node1:2,node2:2 -n $ranks \
     -x SOFTGPU_PLUGINS -x RANK_IS
 
 cat >slurm.conf <<END
@@ -129,4 +130,16 @@ for _ in $(seq 60); do
 done
 [ "$(sinfo -h -N -o %t | grep -c idle)" = 2 ] || fail "Slurm does not come up"
 launched Slurm SLURM_PROCID srun -N 2 -n $ranks --ntasks-per-node=2 --overcommit
-echo "Open MPI $(mpirun --version | sed -n '1s/.* //p'), $(srun --version)"
+
+# Over MPI, whose ranks Slurm has started: one of the second host asks, at the start and at the end.
+mpicc.mpich -o around "$tests/e2e/mpi_around.c" || fail "mpi_around.c was not compiled"
+mkdir mpi
+srun --mpi=pmi2 -N 2 -n $ranks --ntasks-per-node=2 --overcommit "$rtl" trace -q --gpu soft \
+    --sync mpi -o 'mpi/%r.db' -- "$scratch/around" true >mpi.log 2>&1 9>&- || fail "srun --mpi=pmi2: status $?"
+for rank in 0 1 2 3; do
+    count=$("$rtl" sql mpi/$rank.db "SELECT count(*) FROM clock_exchanges WHERE peer_host = 'node1'")
+    [ "$count" -ge 2 ] && asks=yes || asks=no
+    [ "$count-$asks-$rank" = "0-no-$rank" ] || [ "$asks-$rank" = yes-2 ] || fail "srun --mpi=pmi2: $count exchanges of rank $rank"
+done
+[ "$asks" = no ] && [ -s mpi/2.db ] || fail "srun --mpi=pmi2: no rank of the second host asked"
+echo "Open MPI $(mpirun.openmpi --version | sed -n '1s/.* //p'), $(srun --version)"
