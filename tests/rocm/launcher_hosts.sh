@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # launcher_hosts.sh: ranks that Open MPI and Slurm, Debian's own, have started on two hosts: rtl trace --sync compares the hosts'
-# clocks, under either launcher alike, and rtl merge makes one trace of those of all ranks, right within the error that it says. The
-# hosts are namespaces of this machine, so that their clocks are in truth one. Ranks of MPICH that Slurm has started do it over MPI (--sync mpi).
-# Runs in a root of script/rocm.
+# clocks, under either launcher alike, and rtl merge makes one trace of those of all ranks, right within the error that it says.
+# The hosts are namespaces of this machine, so that their clocks are in truth one. Ranks of MPICH that Slurm has started do it
+# over MPI (--sync mpi). Runs in a root of script/rocm.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source tests/rocm/packages.sh
