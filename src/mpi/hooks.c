@@ -30,7 +30,8 @@ static bool is_wanted(void)
 static void tell_waits(void)
 {
     rtl_complain("MPI_Init has waited for 10 s for ranks that have not come: with --sync mpi each "
-                 "rank of the job has to be started by rtl trace --sync mpi");
+                 "rank of the job has to be started by rtl trace --sync mpi, and may have no other "
+                 "tool that calls PMPI_Init in front of RTL");
 }
 
 static void compare(void)

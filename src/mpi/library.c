@@ -64,12 +64,13 @@ bool rtl_mpi_next(const char *name, void *place)
     return found;
 }
 
-/* An object of the library's. Where the program names it, the program may have it: the linker moves
- * it there (a copy relocation). */
+/* An object of the library's, 0 if it has none of that name. Where the program names it, the
+ * program may have it: the linker moves it there (a copy relocation). */
 static rtl_mpi_handle object(void *library, const char *name)
 {
-    void *found = dlsym(RTLD_DEFAULT, name);
-    return (rtl_mpi_handle)(found ? found : dlsym(library, name));
+    void *own = dlsym(library, name);
+    void *first = own ? dlsym(RTLD_DEFAULT, name) : NULL;
+    return (rtl_mpi_handle)(first ? first : own);
 }
 
 /* Of two ABIs in one file of MPICH's, the one is that of MPI 5, with other numbers. */
@@ -106,6 +107,16 @@ static bool take_handles(struct rtl_mpi *mpi, void *library, char *why, size_t s
     return false;
 }
 
+/* The library that has a function. A program may have two MPIs, of which it uses one. */
+static void *library_of(const struct search *search)
+{
+    Dl_info info;
+    void *library = dladdr(search->function, &info) && info.dli_fname
+                        ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                        : NULL;
+    return library ? library : search->library;
+}
+
 bool rtl_mpi_find(struct rtl_mpi *mpi, char *why, size_t size)
 {
     struct search search;
@@ -130,13 +141,14 @@ bool rtl_mpi_find(struct rtl_mpi *mpi, char *why, size_t size)
         (void)snprintf(why, size, "no MPI library is loaded");
         return false;
     }
+    void *library = library_of(&search);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
-        void *function = dlsym(search.library, functions[i].name);
+        void *function = dlsym(library, functions[i].name);
         if (!function) {
             (void)snprintf(why, size, "the MPI library has no %s", functions[i].name);
             return false;
         }
         memcpy(functions[i].place, &function, sizeof function);
     }
-    return take_handles(mpi, search.library, why, size);
+    return take_handles(mpi, library, why, size);
 }

@@ -86,6 +86,21 @@ def test_part_first(rtl, one):
         fail("the second load of a merged trace does not find it there")
 
 
+def test_parts(rtl, one):
+    """One statement takes out all parts of a merge."""
+    url = new_database(one, "parts")
+    parts = ["job0.db", "job1.db", "job2.db"]
+    rtl.fine(*export(url, *parts))
+    runs = sorted(row[0] for row in one.ask("SELECT DISTINCT run FROM rtl_runs", "parts"))
+    said = rtl.wrong(export(url, "all.db"), "all.db: process ", ", as others are in 2 more runs: ", " takes them out")
+    statement = re.search("'(ALTER TABLE rtl_runs DELETE WHERE run IN [(](.*)[)])'", said)
+    equal("runs that are to be taken out", sorted(statement.group(2).split(", ")), runs)
+    take_out(one, "parts", statement.group(1))
+    rtl.fine(*export(url, "all.db"))
+    check_run(rtl, one, "parts", "all.db")
+    refused(rtl, url, "job1.db", "all.db")
+
+
 def test_merge_first(rtl, one):
     url = new_database(one, "merged")
     rtl.fine(*export(url, "all.db"))
@@ -269,7 +284,7 @@ def main():
         server.configure(servers)
         server.start()
     begun = time.monotonic()
-    for test in (test_part_first, test_merge_first, test_at_once, test_crowd, test_seen_late, test_left, test_as_merge,
+    for test in (test_part_first, test_parts, test_merge_first, test_at_once, test_crowd, test_seen_late, test_left, test_as_merge,
                  test_many):
         test(rtl, servers[0])
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")

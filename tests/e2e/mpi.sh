@@ -72,6 +72,6 @@ done
     fail "a program that was started without a launcher"
 equal "what rtl trace says of one rank" "$(cat one.err)" ""
 "$rtl" trace --gpu soft -q -o none.db --sync mpi -- "$bin/flood" 20 >none.out 2>none.err || fail "a program without MPI"
-equal "what rtl trace says of no MPI" "$(cat none.err)" "rtl: --sync mpi: no process of the program has compared clocks over MPI: \
-none has called MPI_Init in a shared MPI library, or it has said why"
-equal "the note of it" "$(ask none.db "SELECT count(*) FROM notes WHERE text LIKE '--sync mpi: no process%'")" 1
+equal "what rtl trace says of no MPI" "$(cat none.err)" "rtl: --sync mpi: no clocks were compared over MPI: no process of the \
+program has come out of an MPI_Init that librtlmpi.so stands in front of, or it has said why"
+equal "the note of it" "$(ask none.db "SELECT count(*) FROM notes WHERE text LIKE '--sync mpi: no clocks were compared%'")" 1

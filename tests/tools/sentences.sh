@@ -75,6 +75,7 @@ wrong 2 "'head:'" "--sync" "HOST:PORT" -- "$rtl" trace --gpu soft --sync head: -
 wrong 2 "'head:70000'" "--sync" -- "$rtl" trace --gpu soft --sync head:70000 -- touch started
 wrong 2 "'0.0.0.0'" "--sync" -- "$rtl" trace --gpu soft --sync 0.0.0.0 -- touch started
 wrong 2 "'224.0.0.1'" "--sync" -- "$rtl" trace --gpu soft --sync 224.0.0.1 -- touch started
+wrong 2 "'mpi:7000'" "--sync mpi" -- "$rtl" trace --gpu soft --sync mpi:7000 -- touch started
 wrong 2 "--sync is given twice" -- "$rtl" trace --gpu soft --sync head --sync head -- touch started
 wrong 2 "'l2_hitt'" "'l2_hit'" -- "$rtl" trace --gpu soft --metrics waves,l2_hitt -- touch started
 wrong 2 "'SQ_WAVS'" "'SQ_WAVES'" -- "$rtl" trace --gpu soft --metrics SQ_WAVS -- touch started

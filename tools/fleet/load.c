@@ -331,31 +331,54 @@ static enum outcome verify(struct load *load)
 
 /* Beginning. */
 
-static void say_other(const struct load *load, const struct other *other)
+#define LISTED 64u
+
+/* The runs that are to be taken out, as SQL has them. */
+static void list_runs(const struct others *others, char *list, size_t size)
+{
+    size_t used = (size_t)snprintf(list, size, "%s", others->count > 1 ? "IN (" : "= ");
+    for (size_t i = 0; i < others->count && i < LISTED; ++i)
+        used += (size_t)snprintf(list + used, size - used, "%s%" PRIu64, i ? ", " : "",
+                                 others->runs[i]);
+    (void)snprintf(list + used, size - used, "%s", others->count > 1 ? ")" : "");
+}
+
+static const char *taken_out(size_t runs)
+{
+    if (runs > LISTED)
+        return "64 of them";
+    return runs > 1 ? "them" : "that run";
+}
+
+static void say_others(const struct load *load, const struct others *others)
 {
     const struct run *run = &load->run;
-    say("%s: process %" PRIu32 " of host %s is in run %" PRIu64 " of %s too, which is %s: its "
-        "kernels would count twice; 'ALTER TABLE rtl_runs%s DELETE WHERE run = %" PRIu64
-        "'%s takes that run out",
-        run->path, run->processes[other->place].pid, run->told[other->place].host_name, other->run,
-        other->trace, other->whole ? "loaded" : "being loaded, or was left half loaded",
-        load->there.cluster[0] ? "_local" : "", other->run,
-        load->there.cluster[0] ? " on each shard" : "");
+    bool cluster = load->there.cluster[0];
+    char more[64] = "";
+    char list[24 * LISTED];
+    list_runs(others, list, sizeof list);
+    if (others->count > 1)
+        (void)snprintf(more, sizeof more, ", as others are in %zu more run%s", others->count - 1,
+                       others->count > 2 ? "s" : "");
+    say("%s: process %" PRIu32 " of host %s is in run %" PRIu64 " of %s too, which is %s%s: its "
+        "kernels would count twice; 'ALTER TABLE rtl_runs%s DELETE WHERE run %s'%s takes %s out",
+        run->path, run->processes[others->place].pid, run->told[others->place].host_name,
+        others->runs[0], others->trace,
+        others->whole ? "loaded" : "being loaded, or was left half loaded", more,
+        cluster ? "_local" : "", list, cluster ? " on each shard" : "", taken_out(others->count));
 }
 
 /* Whether a process of the run is in another one, too. */
 static enum outcome check_others(struct load *load)
 {
-    struct other other;
-    switch (others_find(&load->servers[0], &load->run, &other)) {
-    case OTHERS_FOUND:
-        say_other(load, &other);
-        return FAILED;
-    case OTHERS_FAILED:
+    struct others others;
+    enum others_outcome found = others_find(&load->servers[0], &load->run, &others);
+    if (found == OTHERS_FOUND)
+        say_others(load, &others);
+    free(others.runs);
+    if (found == OTHERS_FAILED)
         return server_failed(load);
-    default:
-        return DONE;
-    }
+    return found == OTHERS_FOUND ? FAILED : DONE;
 }
 
 /* How long until the next look: ever longer, so that hundreds do not keep the server busy, and not

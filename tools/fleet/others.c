@@ -123,49 +123,74 @@ static bool is_same(const struct run *run, size_t place, const struct row *row)
     return told->start && row->start && apart < NEAR_NS;
 }
 
-static enum others_outcome search(const struct run *run, size_t first, size_t count,
-                                  const char *answer, struct other *found)
+/* Whether a process that is asked for is that of the row; the place of it. */
+static bool find_place(const struct run *run, size_t first, size_t count, const struct row *row,
+                       size_t *place)
+{
+    for (*place = first; *place < first + count; ++*place)
+        if (is_same(run, *place, row))
+            return true;
+    return false;
+}
+
+static bool is_known(const struct others *found, uint64_t run)
+{
+    for (size_t i = 0; i < found->count; ++i)
+        if (found->runs[i] == run)
+            return true;
+    return false;
+}
+
+static void add(struct others *found, const struct row *row, size_t place)
+{
+    if (found->count == 0) {
+        found->whole = row->complete > 0;
+        found->place = place;
+        take_text(row->trace, row->lengths[2], found->trace, sizeof found->trace);
+    }
+    found->runs = memory_grown(found->runs, found->count + 1, sizeof *found->runs);
+    found->runs[found->count++] = row->run;
+}
+
+static bool search(const struct run *run, size_t first, size_t count, const char *answer,
+                   struct others *found)
 {
     struct row row;
+    size_t place;
     while (*answer) {
         answer = read_row(answer, &row);
         if (!answer)
-            return OTHERS_FAILED;
-        for (size_t place = first; place < first + count; ++place) {
-            if (!is_same(run, place, &row))
-                continue;
-            *found = (struct other){.run = row.run, .whole = row.complete > 0, .place = place};
-            take_text(row.trace, row.lengths[2], found->trace, sizeof found->trace);
-            return OTHERS_FOUND;
-        }
+            return false;
+        if (!is_known(found, row.run) && find_place(run, first, count, &row, &place))
+            add(found, &row, place);
     }
-    return OTHERS_NONE;
+    return true;
 }
 
-static enum others_outcome ask(struct server *server, const struct run *run, size_t first,
-                               size_t count, struct other *found)
+static bool ask(struct server *server, const struct run *run, size_t first, size_t count,
+                struct others *found)
 {
     struct data query = {0};
     put_candidates(run, first, count, &query);
     const char *answer = server_ask(server, "", (const char *)query.data);
     free(query.data);
     if (!answer)
-        return OTHERS_FAILED;
-    enum others_outcome outcome = search(run, first, count, answer, found);
-    if (outcome == OTHERS_FAILED) {
-        server->failed = SERVER_NEVER;
-        (void)snprintf(server->error, sizeof server->error, "%s gave an answer that is none",
-                       server->url->shown);
-    }
-    return outcome;
+        return false;
+    if (search(run, first, count, answer, found))
+        return true;
+    server->failed = SERVER_NEVER;
+    (void)snprintf(server->error, sizeof server->error, "%s gave an answer that is none",
+                   server->url->shown);
+    return false;
 }
 
-enum others_outcome others_find(struct server *server, const struct run *run, struct other *found)
+enum others_outcome others_find(struct server *server, const struct run *run, struct others *found)
 {
-    enum others_outcome outcome = OTHERS_NONE;
-    for (size_t first = 0; first < run->process_count && outcome == OTHERS_NONE; first += A_QUERY) {
+    *found = (struct others){.runs = NULL};
+    for (size_t first = 0; first < run->process_count; first += A_QUERY) {
         size_t rest = run->process_count - first;
-        outcome = ask(server, run, first, rest < A_QUERY ? rest : A_QUERY, found);
+        if (!ask(server, run, first, rest < A_QUERY ? rest : A_QUERY, found))
+            return OTHERS_FAILED;
     }
-    return outcome;
+    return found->count ? OTHERS_FOUND : OTHERS_NONE;
 }

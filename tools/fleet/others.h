@@ -8,12 +8,13 @@
 #include "fleet/rows.h"
 #include "fleet/server.h"
 
-/** Another run, and the process that it has. */
-struct other {
-    uint64_t run;
+/** The first other run, and the process that it has, and how many there are. */
+struct others {
     bool whole;
     size_t place; /**< of the process, in the run's `processes` */
     char trace[512];
+    uint64_t *runs; /**< of whoever asked, to free; the first first */
+    size_t count;
 };
 
 enum others_outcome {
@@ -22,9 +23,9 @@ enum others_outcome {
     OTHERS_FAILED /**< `server` tells why */
 };
 
-/** Asks for the first one, whole or not. A process is the same if its host and pid are, and if it
+/** Asks for all of them, whole or not. A process is the same if its host and pid are, and if it
  * began at the same ns of the same boot; where one of the two has no boot, within a second by the
  * time of day. A pid of 0 is that of a process that nobody knows. It is as rtl merge has it. */
-enum others_outcome others_find(struct server *server, const struct run *run, struct other *found);
+enum others_outcome others_find(struct server *server, const struct run *run, struct others *found);
 
 #endif

@@ -157,7 +157,14 @@ static int parse_sync(const char *text, struct trace_options *options)
     if (parse_once("sync", text, &options->sync))
         return EXIT_USAGE;
     options->sync_mpi = strcmp(text, "mpi") == 0;
-    if (options->sync_mpi || rtl_sync_address_read(text, &options->responder))
+    if (options->sync_mpi)
+        return 0;
+    if (strncmp(text, "mpi:", 4) == 0)
+        return say_fail(EXIT_USAGE,
+                        "--sync mpi is the program's MPI, which has no port, and not a host: give "
+                        "one of that name by its address, not '%s'",
+                        text);
+    if (rtl_sync_address_read(text, &options->responder))
         return 0;
     return say_fail(EXIT_USAGE,
                     "'%s' is no host for --sync: it is HOST or HOST:PORT, such as node1 or "

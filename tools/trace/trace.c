@@ -120,9 +120,9 @@ static void take_exchange(void *context, const struct rtl_exchange *exchange)
 /* What the program's processes have found out over MPI: once they have ended. */
 static void take_mpi_clocks(struct recording *recording)
 {
-    static const char none[] =
-        "--sync mpi: no process of the program has compared clocks over MPI: none has called "
-        "MPI_Init in a shared MPI library, or it has said why";
+    static const char none[] = "--sync mpi: no clocks were compared over MPI: no process of the "
+                               "program has come out of an "
+                               "MPI_Init that librtlmpi.so stands in front of, or it has said why";
     if (!recording->options->sync_mpi ||
         rtl_mpi_found_take(recording->session, take_exchange, recording->writer) > 0)
         return;
@@ -393,6 +393,15 @@ static void say_uncounted(const struct passes *passes, const char *kernel)
         say("no hardware counters were read: no process of the program used a GPU");
 }
 
+/* A launcher's slot takes one MPI_Init. */
+static void say_of_rank(const struct recording *recording)
+{
+    if (!recording->options->quiet && rtl_rank_is_of_several())
+        say("the program runs once a pass: one that calls MPI_Init cannot run again where a "
+            "launcher has started it; run the job once for each set of --metrics that takes one "
+            "pass");
+}
+
 /* After a pass: whether there is another one, which is then the one to be made. */
 static bool next_pass(struct recording *recording)
 {
@@ -404,8 +413,10 @@ static bool next_pass(struct recording *recording)
         say_uncounted(&passes, recording->options->kernel);
         if (passes.unmatched)
             return false;
-        if (passes.count > 1)
+        if (passes.count > 1) {
             say_pass(recording, passes.count);
+            say_of_rank(recording);
+        }
     }
     if (recording->pass + 1 >= passes.count)
         return false;
