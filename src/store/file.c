@@ -1,11 +1,13 @@
 #include "store/file.h"
 
+#include "common/boot.h"
 #include "common/clock.h"
 #include "common/why.h"
 #include "store/beside.h"
 #include "store/empty_db.h"
 #include "store/folder_lock.h"
 #include "store/genuine.h"
+#include "store/network.h"
 #include "store/schema.h"
 #include "store/sqlite_path.h"
 #include "store/target.h"
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct failure {
@@ -119,18 +122,34 @@ unsigned long long rtl_file_process_start(long pid)
     return field ? rtl_clock_start_ticks(strtoull(field, NULL, 10)) : 0;
 }
 
-static long long meta_number(sqlite3 *db, const char *key)
+/* A row that gives the value of meta's key; NULL if there is none. The caller finalizes it. */
+static sqlite3_stmt *meta_row(sqlite3 *db, const char *key)
 {
     sqlite3_stmt *statement = NULL;
-    long long value = 0;
     if (rtl_genuine_is_table(db, "meta") &&
         sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = ?", -1, &statement, NULL) ==
             SQLITE_OK &&
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
+        return statement;
     (void)sqlite3_finalize(statement);
+    return NULL;
+}
+
+static long long meta_number(sqlite3 *db, const char *key)
+{
+    sqlite3_stmt *row = meta_row(db, key);
+    long long value = row ? sqlite3_column_int64(row, 0) : 0;
+    (void)sqlite3_finalize(row);
     return value;
+}
+
+static void meta_text(sqlite3 *db, const char *key, char *text, size_t size)
+{
+    sqlite3_stmt *row = meta_row(db, key);
+    const unsigned char *value = row ? sqlite3_column_text(row, 0) : NULL;
+    (void)snprintf(text, size, "%s", value ? (const char *)value : "");
+    (void)sqlite3_finalize(row);
 }
 
 /* The process that is recording into the trace at `path` now, 0 if there is none. */
@@ -148,6 +167,43 @@ static long recorder(const char *path)
     }
     (void)sqlite3_close(db);
     return pid;
+}
+
+/* A recorder writes each second. */
+#define ELSEWHERE_S 600
+
+static bool is_young(const char *path)
+{
+    char log[PATH_MAX + 8];
+    struct stat file;
+    struct stat status;
+    if (stat(path, &file) != 0)
+        return false;
+    (void)snprintf(log, sizeof log, "%s-wal", path);
+    if (stat(log, &status) == 0 && status.st_mtime > file.st_mtime)
+        file = status;
+    long long age = (long long)time(NULL) - (long long)file.st_mtime;
+    return age < ELSEWHERE_S && -age < ELSEWHERE_S;
+}
+
+/* The host that may be recording into the trace at `path` now: another one, which has written a
+ * moment ago. False if it is none; whether a process of it lives is not seen from here. */
+static bool may_record_elsewhere(const char *path, char *host, size_t size)
+{
+    char own_host[256] = "";
+    char own_boot[64];
+    char boot[64] = "";
+    sqlite3 *db = NULL;
+    bool open = rtl_sqlite_open(path, &db, SQLITE_OPEN_READONLY) == SQLITE_OK &&
+                !meta_number(db, "finished") && meta_number(db, "writer_start");
+    if (open) {
+        meta_text(db, "host", host, size);
+        meta_text(db, "boot", boot, sizeof boot);
+    }
+    (void)sqlite3_close(db);
+    (void)gethostname(own_host, sizeof own_host - 1);
+    return open && strcmp(host, own_host) != 0 &&
+           strcmp(boot, rtl_boot(own_boot, sizeof own_boot)) != 0 && is_young(path);
 }
 
 #define HEAD_SIZE 72
@@ -252,6 +308,15 @@ static int check_existing(const char *path, bool *there, const struct failure *f
         (void)snprintf(why, sizeof why, "process %ld is recording into it", pid);
         return fail(failure, path, why);
     }
+    char host[256];
+    if (may_record_elsewhere(path, host, sizeof host)) {
+        char why[512];
+        (void)snprintf(why, sizeof why,
+                       "host %s has written to it less than ten minutes ago and has not finished "
+                       "it: if it does not record any more, remove the trace",
+                       host);
+        return fail(failure, path, why);
+    }
     return 0;
 }
 
@@ -270,12 +335,15 @@ static int write_empty_db(int fd)
 }
 
 /* Adds what the trace at `path` is to hold from the first, in SQLite's log mode where the file
- * system can have it. No journal on disk and no sync: the program waits for it, the file gets its
- * name when it is whole, and who fills it syncs what is worth it at the end. */
+ * system can have it and no other host sees it. No journal on disk and no sync: the program waits
+ * for it, the file gets its name when it is whole, and who fills it syncs what is worth it at the
+ * end. */
 static int add_first(const char *path, const char *final, const struct rtl_file_filler *filler,
                      const struct failure *failure)
 {
     sqlite3 *db = NULL;
+    char type[RTL_NETWORK_TYPE];
+    bool logs = rtl_network_type(path, type) == NULL;
     int result = rtl_sqlite_open(path, &db, SQLITE_OPEN_READWRITE);
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN", NULL,
@@ -283,7 +351,8 @@ static int add_first(const char *path, const char *final, const struct rtl_file_
     if (result == SQLITE_OK && filler)
         result = filler->fill(filler->context, db);
     if (result == SQLITE_OK)
-        result = sqlite3_exec(db, "COMMIT; PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+        result =
+            sqlite3_exec(db, logs ? "COMMIT; PRAGMA journal_mode=WAL" : "COMMIT", NULL, NULL, NULL);
     if (result != SQLITE_OK) {
         char text[RTL_FILE_REASON];
         (void)fail(failure, final, rtl_file_reason(db, result, final, text, sizeof text));

@@ -5,6 +5,7 @@
 #include "common/why.h"
 #include "store/beside.h"
 #include "store/digest.h"
+#include "store/network.h"
 #include "store/reserve.h"
 #include "store/sqlite_path.h"
 #include "store/stats_make.h"
@@ -82,15 +83,19 @@ static int keep_journal(struct rtl_writer *writer)
 }
 
 /* The write-ahead log lets readers look at the trace while it is written. Where the file system
- * cannot have one, SQLite keeps its rollback journal, and readers wait a little. Nothing is synced
- * before the end: what is written survives the death of any process, and a busy disk may take
- * longer for a sync than a ring takes to run full. */
+ * cannot have one, SQLite keeps its rollback journal, and readers wait a little; so where other
+ * hosts see the file, whose readers would not see the log's shared memory
+ * (https://www.sqlite.org/wal.html). Nothing is synced before the end: what is written survives the
+ * death of any process, and a busy disk may take longer for a sync than a ring takes to run full.
+ */
 static int open_database(struct rtl_writer *writer)
 {
     char pragmas[160];
+    char type[RTL_NETWORK_TYPE];
     (void)snprintf(pragmas, sizeof pragmas,
-                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
+                   "%sPRAGMA synchronous=OFF;"
                    "PRAGMA wal_autocheckpoint=%d; PRAGMA temp_store=MEMORY;",
+                   rtl_network_type(writer->path, type) ? "" : "PRAGMA journal_mode=WAL; ",
                    LOG_PAGES);
     int result =
         rtl_sqlite_open(writer->path, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
@@ -143,6 +148,28 @@ static bool can_tell(struct rtl_writer *writer)
     return writer->reserve >= 0 || (errno != ENOSPC && errno != EDQUOT);
 }
 
+static void note(struct rtl_writer *writer, const char *sentence)
+{
+    const struct rtl_wire_note body = {.time_ns = rtl_writer_now(CLOCK_BOOTTIME),
+                                       .queue = RTL_NONE,
+                                       .text_length = (uint16_t)strlen(sentence)};
+    rtl_writer_note(writer, 1, &body, sentence);
+}
+
+static void note_network(struct rtl_writer *writer)
+{
+    char type[RTL_NETWORK_TYPE];
+    char sentence[320];
+    if (!rtl_network_type(writer->path, type))
+        return;
+    (void)snprintf(sentence, sizeof sentence,
+                   "the trace lies on %s, which other hosts see: it is recorded with SQLite's "
+                   "rollback journal and no write-ahead log, whose shared memory they do not see; "
+                   "who reads it meanwhile, and the recorder, may wait for each other",
+                   type);
+    note(writer, sentence);
+}
+
 static bool open_log(struct rtl_writer *writer)
 {
     int result = open_database(writer);
@@ -172,8 +199,10 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
         release(writer);
         return NULL;
     }
-    if (open_log(writer))
+    if (open_log(writer)) {
+        note_network(writer);
         return writer;
+    }
     (void)snprintf(error, error_size, "%s", writer->error);
     (void)sqlite3_close(writer->db);
     writer->db = NULL;
@@ -216,14 +245,6 @@ const char *rtl_writer_error(const struct rtl_writer *writer)
 }
 
 /* Closing. */
-
-static void note(struct rtl_writer *writer, const char *sentence)
-{
-    const struct rtl_wire_note body = {.time_ns = rtl_writer_now(CLOCK_BOOTTIME),
-                                       .queue = RTL_NONE,
-                                       .text_length = (uint16_t)strlen(sentence)};
-    rtl_writer_note(writer, 1, &body, sentence);
-}
 
 static void note_dropped(struct rtl_writer *writer)
 {

@@ -145,6 +145,9 @@ RTL_C_TEST(Exchanges, EveryField)
 RTL_C_TEST(Exchanges, OlderFilesHaveNone)
 RTL_C_TEST(Exchanges, Merged)
 
+RTL_C_TEST(Network, FoundByItsMount)
+RTL_C_TEST(Network, OfThisMachine)
+
 RTL_C_TEST(ProcessClocks, AMergeKeepsThem)
 RTL_C_TEST(ProcessClocks, WhatNobodyKnowsStaysUnknown)
 RTL_C_TEST(ProcessClocks, AProcessIsMergedOnce)

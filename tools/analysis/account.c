@@ -322,6 +322,7 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
         return status;
     verdict->finished = info.finished != 0;
     verdict->recording = settle_is_recording(&info);
+    verdict->elsewhere = settle_is_elsewhere(&info) ? info.host : NULL;
     verdict->failure = info.failure;
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
     bool whole = verdict->finished && verdict->processes > verdict->not_started &&
@@ -474,7 +475,7 @@ static void append_states(struct line *line, const struct verdict *verdict)
     if (verdict->recording)
         append(line, ", the recording goes on");
     else if (!verdict->finished)
-        append(line, ", the recording has not ended in order");
+        append(line, ", the recording has not ended%s", verdict->elsewhere ? "" : " in order");
 }
 
 /* What came after the last checkpoint is not known. */
@@ -483,8 +484,8 @@ static void append_nothing(struct line *line, const struct verdict *verdict)
     if (verdict->recording)
         append(line, "nothing recorded so far, the recording goes on");
     else if (!verdict->finished)
-        append(line, "nothing recorded until the last checkpoint, the recording has not ended in "
-                     "order");
+        append(line, "nothing recorded until the last checkpoint, the recording has not ended%s",
+               verdict->elsewhere ? "" : " in order");
     else
         append(line, "nothing recorded: no GPU runtime came up with librtl in it");
 }

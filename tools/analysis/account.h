@@ -66,6 +66,7 @@ struct verdict {
     bool at_least;       /**< counts are those of a checkpoint: there were so many at least */
     bool finished;       /**< the collector ended in order */
     bool recording;      /**< not finished, and the collector lives (on this host) */
+    const char *elsewhere; /**< not finished: the other host that records or recorded it; or NULL */
     bool complete;
     bool empty;   /**< complete, and all kernels that were seen were left out */
     bool unknown; /**< nothing is missing but what an import could not tell */

@@ -158,6 +158,13 @@ static void show_state(const struct verdict *verdict)
             "it\n    what to do: give the trace a place with more room (rtl trace -o) and "
             "record again; what is in the trace is right\n",
             verdict->failure);
+    else if (verdict->elsewhere)
+        (void)printf(
+            "  host %s records it, or has not ended in order: which of the two is not seen "
+            "from this host; what came after the last checkpoint that is seen here is not "
+            "in it (it makes one each second)\n    what to do: look again when that "
+            "recording has ended; what is in the trace is right\n",
+            plain(verdict->elsewhere));
     else if (!verdict->finished)
         (void)printf("  the collector was killed, or could not write and could not say so either: "
                      "what came after its last checkpoint is not in the trace (it makes one each "
@@ -577,6 +584,8 @@ static json_t *json_check(const struct check *check)
         "refused", (int)verdict->refused, "queues_not_followed", (int)verdict->untracked, "torn",
         open_number(verdict->torn), "total", json_account(&verdict->total), "queues",
         json_queues(check), "notes", notes);
+    if (verdict->elsewhere)
+        (void)json_object_set_new(object, "recording", json_null());
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
     (void)json_object_set_new(object, "opaque",
                               json_pack("{s:o, s:o, s:o}", "of_graphs",

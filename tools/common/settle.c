@@ -10,12 +10,22 @@
 
 static bool never;
 
-bool settle_is_recording(const rtl_trace_info_t *info)
+static bool is_here(const rtl_trace_info_t *info)
 {
     char host[256] = "";
     (void)gethostname(host, sizeof host - 1);
-    return !info->finished && info->writer_start != 0 && strcmp(host, info->host) == 0 &&
+    return strcmp(host, info->host) == 0;
+}
+
+bool settle_is_recording(const rtl_trace_info_t *info)
+{
+    return !info->finished && info->writer_start != 0 && is_here(info) &&
            rtl_file_process_start(info->writer_pid) == info->writer_start;
+}
+
+bool settle_is_elsewhere(const rtl_trace_info_t *info)
+{
+    return !info->finished && info->writer_start != 0 && !is_here(info);
 }
 
 void settle_never(void)

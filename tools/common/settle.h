@@ -12,6 +12,11 @@
 /** Whether the process that writes the trace lives. One of another host cannot be asked for. */
 bool settle_is_recording(const rtl_trace_info_t *info);
 
+/** Whether it may live all the same: the trace is not finished, and another host writes or wrote
+ * it.
+ */
+bool settle_is_elsewhere(const rtl_trace_info_t *info);
+
 /** From now on settle_is_near is false: what is there at once will do. */
 void settle_never(void);
 
