@@ -133,6 +133,15 @@ def check(rtl, trace, notes, run, logs):
     told = json.loads(subprocess.run([rtl, "check", "--json", trace], capture_output=True, text=True).stdout)
     counted = sum(told["total"]["lost"].values())
     must(lost <= counted, f"{lost} kernels of killed processes ran and are missing, and {counted} are said to be lost")
+    # The ledger of each rank: the kernels of all its processes.
+    of_rank = collections.Counter()
+    for pid, kernels in stored.items():
+        of_rank[str(ranks[pid])] += sum(kernels.values())
+    summed = {rank["rank"]: rank["kernels"] for rank in told["ranks"]}
+    must({rank: kernels["stored"] for rank, kernels in summed.items() if kernels["stored"]} == dict(of_rank), f"kernels by rank: {summed}")
+    must(sum(sum(kernels["lost"].values()) for kernels in summed.values()) == counted, f"lost by rank: {summed}")
+    counts = collections.Counter(process["rank"] or "" for process in processes)
+    must({rank["rank"] or "": rank["processes"] for rank in told["ranks"]} == counts, f"processes by rank: {counts}")
     print(f"{len(set(ranks.values()))} ranks, {len(processes)} processes, {sum(sum(of.values()) for of in truth.values())} kernels, "
           f"{len(killed & set(truth))} killed, {lost} of their kernels lost and counted")
     return failed > 0

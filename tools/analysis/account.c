@@ -85,7 +85,7 @@ void account_of(const rtl_ledger_t *row, struct account *account)
         account->recorded > account->stored ? account->recorded - account->stored : 0;
 }
 
-static void add(struct account *total, const struct account *part)
+void account_add(struct account *total, const struct account *part)
 {
     total->packets += part->packets;
     total->seen += part->seen;
@@ -216,7 +216,8 @@ static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
         account_of(&rows[i], &account);
         if (account.skipped && !kinds_known(trace, rows[i].process))
             account.untold = account.skipped;
-        add(account_is_copies(trace, &rows[i]) ? &verdict->copies : &verdict->total, &account);
+        account_add(account_is_copies(trace, &rows[i]) ? &verdict->copies : &verdict->total,
+                    &account);
         add_opaque(trace, &rows[i], verdict);
     }
     return status;

@@ -81,6 +81,9 @@ bool account_is_copies(rtl_trace_t *trace, const rtl_ledger_t *row);
 /** Account of one row. */
 void account_of(const rtl_ledger_t *row, struct account *account);
 
+/** Adds a row's account to a sum. */
+void account_add(struct account *total, const struct account *part);
+
 /** Of `skipped`: what the mode leaves out. */
 uint64_t account_by_mode(const struct account *account);
 

@@ -7,6 +7,7 @@
 #include "analysis/truth.h"
 #include "analysis/unseen.h"
 #include "check/links.h"
+#include "check/ranks.h"
 #include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
@@ -53,6 +54,7 @@ struct check {
     struct notes notes; /* as they are shown */
     bool against_truth;
     struct truth_result truth;
+    struct check_ranks ranks;
 };
 
 /* What a row of the ledger counts. */
@@ -438,6 +440,7 @@ static int show_text(const struct check *check, int status)
     show_styled(stdout, check->verdict.complete && !check->verdict.empty ? SHOW_GOOD : SHOW_BAD,
                 line);
     (void)putchar('\n');
+    check_ranks_show(&check->ranks, stdout);
     if (check->row_count + check->kind_count > 0)
         show_ledger(check);
     show_damages(&check->damages);
@@ -486,6 +489,19 @@ static json_t *json_queues(const struct check *check)
         (void)json_object_set_new(object, "queue", open_id(check->rows[i].queue));
         (void)json_object_set_new(object, "of", open_text(of_what(check, i)));
         (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *json_ranks(const struct check_ranks *ranks)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < ranks->count; ++i) {
+        const struct check_rank *rank = &ranks->list[i];
+        (void)json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o}", "rank", open_text(rank->rank), "processes",
+                            open_number(rank->processes), "kernels", json_account(&rank->kernels),
+                            "copies", json_account(&rank->copies)));
     }
     return list;
 }
@@ -587,6 +603,7 @@ static json_t *json_check(const struct check *check)
     if (verdict->elsewhere)
         (void)json_object_set_new(object, "recording", json_null());
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
+    (void)json_object_set_new(object, "ranks", json_ranks(&check->ranks));
     (void)json_object_set_new(object, "opaque",
                               json_pack("{s:o, s:o, s:o}", "of_graphs",
                                         open_number(verdict->opaque.of_graphs), "elsewhere",
@@ -662,6 +679,8 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
     if (status == RTL_OK)
         status = rtlTraceLedger(trace, &check->rows, &check->row_count);
     if (status == RTL_OK)
+        status = check_ranks_read(trace, &check->ranks);
+    if (status == RTL_OK)
         status = rtlTraceKinds(trace, &check->kinds, &check->kind_count);
     if (status == RTL_OK)
         status = rtlTraceNotes(trace, &check->all_notes, &check->all_note_count);
@@ -692,6 +711,7 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
 static void free_check(struct check *check)
 {
     notes_end(&check->notes);
+    check_ranks_free(&check->ranks);
     counted_free(&check->counted);
     unseen_free(&check->unseen);
 }
