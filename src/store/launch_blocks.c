@@ -155,7 +155,7 @@ rtl_status_t rtl_blocks_load(rtl_trace_t *trace)
         " time_max, correlation_min, correlation_max, summary_checksum, checksum"
         " FROM main.launch_chunks",
         sizeof(struct rtl_launch_block), take_block, &blocks->blocks};
-    blocks->keep = 2 * trace->processes.count;
+    blocks->keep = trace->by_process ? 0 : 2 * trace->processes.count;
     if (blocks->keep < KEEP_LEAST)
         blocks->keep = KEEP_LEAST;
     blocks->codec = rtl_launch_codec_new();

@@ -117,8 +117,10 @@ struct rtl_trace {
     struct rtl_sample_cache *sample_cache; /**< the same */
     bool ranges_counted;
     struct rtl_trace_graphs *graphs; /**< NULL until first needed */
-    struct rtl_select *select;       /**< NULL: all */
-    bool select_paused;              /**< for iterators that are begun now */
+    bool by_process; /**< launches are read of one process after the other: blocks of them need not
+                          be kept for each. Counts when graphs are loaded */
+    struct rtl_select *select; /**< NULL: all */
+    bool select_paused;        /**< for iterators that are begun now */
     /* Places in the lists by process, or process and id. */
     struct rtl_index process_index, agent_index, queue_index, symbol_index, shape_index;
     struct rtl_index ledger_index, call_index;

@@ -1,6 +1,7 @@
 #include "store/stats_make.h"
 
 #include "store/aggregate.h"
+#include "store/reader.h"
 #include "store/schema.h"
 #include "store/stats_read.h"
 #include "store/tables.h"
@@ -253,6 +254,7 @@ rtl_status_t rtl_stats_make(rtl_trace_t *trace, struct rtl_stats_made *made)
 {
     rtl_aggregate_t *aggregate = NULL;
     *made = (struct rtl_stats_made){0};
+    trace->by_process = true;
     rtl_status_t status = add_up(trace, made, &aggregate);
     if (status != RTL_OK || !aggregate) {
         rtl_stats_free(made); /* there may be some of the first processes */
