@@ -23,27 +23,20 @@ static int by_rank(const void *left, const void *right)
     return compare(a->rank, b->rank);
 }
 
-static int by_rank_of_process(const void *left, const void *right)
-{
-    const rtl_process_t *const *a = left;
-    const rtl_process_t *const *b = right;
-    return compare((*a)->rank, (*b)->rank);
-}
-
-/* The ranks of a trace's processes, in order. */
+/* The ranks of a trace's processes, in order: first one of each process, then those are one that
+ * are the same. */
 static void find_ranks(const rtl_process_t *processes, size_t count, struct check_ranks *ranks)
 {
-    const rtl_process_t **sorted = memory_new(count, sizeof *sorted);
-    ranks->list = memory_new(count, sizeof *ranks->list);
+    struct check_rank *list = memory_new(count, sizeof *list);
     for (size_t i = 0; i < count; ++i)
-        sorted[i] = &processes[i];
-    qsort(sorted, count, sizeof *sorted, by_rank_of_process);
+        list[i] = (struct check_rank){.rank = processes[i].rank};
+    qsort(list, count, sizeof *list, by_rank);
     for (size_t i = 0; i < count; ++i) {
-        if (i == 0 || strcmp(sorted[i]->rank, sorted[i - 1]->rank) != 0)
-            ranks->list[ranks->count++] = (struct check_rank){.rank = sorted[i]->rank};
-        ++ranks->list[ranks->count - 1].processes;
+        if (i == 0 || by_rank(&list[i], &list[ranks->count - 1]) != 0)
+            list[ranks->count++] = list[i];
+        ++list[ranks->count - 1].processes;
     }
-    free(sorted);
+    ranks->list = list;
 }
 
 static struct check_rank *rank_of(const struct check_ranks *ranks, const rtl_process_t *processes,
