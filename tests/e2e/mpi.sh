@@ -38,7 +38,7 @@ cat >rank <<END
 case \$(hostname) in node1) clock="$fast" ;; node2) clock="$true" ;; node3) clock="$slow" ;; esac
 export LD_PRELOAD="$build/tests/lib/libe2e_sync_clock.so" SYNC_CLOCK="$base \$clock"
 export SOFTGPU_PLUGINS=$SOFTGPU_PLUGINS
-exec timeout 60 "$rtl" trace --gpu soft -q -f -o '$scratch/'\$1'%r.db' --sync mpi -- "$scratch/around" "\$2"
+exec timeout 110 "$rtl" trace --gpu soft -q -f -o '$scratch/'\$1'%r.db' --sync mpi -- "$scratch/around" "\$2"
 END
 chmod +x agent rank
 
