@@ -27,7 +27,8 @@ bool rtl_mpi_join(struct rtl_mpi_job *job, void (*waits)(void));
 
 /** Compares the clocks now. Puts what is worth keeping, none, one or two, into `kept`, and their
  * number into `count`: this rank is of rank 0's host, or another one asks for its host, or
- * exchanges were made. False if MPI refuses, or memory is short. */
+ * exchanges were made. False if MPI refuses, or rank 0 is short of memory or has no `boot`. Times
+ * are rtl_now's, ns. */
 bool rtl_mpi_exchange(const struct rtl_mpi_job *job, struct rtl_exchange kept[2], size_t *count);
 
 /** Frees the communicator. */

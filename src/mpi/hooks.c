@@ -40,7 +40,9 @@ static void compare(void)
     char why[RTL_WHY_SIZE];
     size_t count;
     if (!rtl_mpi_exchange(&job, kept, &count))
-        rtl_complain("--sync mpi: MPI has refused to compare the clocks of the hosts");
+        rtl_complain(
+            "--sync mpi: the clocks of the hosts are not compared: MPI has refused, or rank 0 "
+            "is short of memory, or cannot read its boot_id");
     else if (!rtl_mpi_found_leave(secure_getenv("RTL_SESSION"), kept, count))
         rtl_complain("--sync mpi: what was found about the clocks of the hosts is lost: %s",
                      rtl_why(errno, why));
@@ -62,7 +64,7 @@ static void begin(void)
     if (joined)
         compare();
     else
-        rtl_complain("--sync mpi: MPI has refused to compare the clocks of the hosts");
+        rtl_complain("--sync mpi: the clocks of the hosts are not compared: MPI has refused");
 }
 
 static void after_init(int result)
